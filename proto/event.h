@@ -1,0 +1,162 @@
+/*
+ * CLR event records: how one event lies in a ring, on the wire and in memory. Written by the
+ * profiler, read by the daemon; made from events.def and nothing else. No I/O, no allocation.
+ *
+ *   0        4     6       8            16                     16+sizeof(fields)      size
+ *   | size   | id  | flags | ts_ns      | fixed fields         | text bytes, each NUL-terminated |
+ *
+ * Fixed fields are a C struct in natural alignment, little-endian. A `text` field is the word
+ * {offset, size} of ftrace's __data_loc: offset counts from the start of the fixed fields, size
+ * includes the NUL. So one reader serves kernel and CLR records alike.
+ */
+#ifndef TRD_PROTO_EVENT_H
+#define TRD_PROTO_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the CLR half travels in little-endian; no big-endian .NET target is supported"
+#endif
+
+/* Longest text carried by one field, NUL included. Longer ones are cut at a UTF-8 boundary. */
+#define TRD_TEXT_MAX 1024
+/* Largest whole record: three texts and change. A ring must hold several of them. */
+#define TRD_EVENT_SIZE_MAX 4096
+
+struct trd_event_head {
+    uint32_t size;  /* of the whole record, this head included; a multiple of 8 */
+    uint16_t id;    /* enum trd_event_id; TRD_EVENT_PADDING fills the end of a ring */
+    uint16_t flags; /* TRD_EVENT_F_… */
+    uint64_t ts_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Describes what existed already when the profiler or the connection came up. */
+#define TRD_EVENT_F_CATCH_UP 0x1
+/* A text did not fit TRD_TEXT_MAX and was cut. */
+#define TRD_EVENT_F_CUT 0x2
+
+struct trd_text {
+    uint16_t offset; /* from the start of the fixed fields */
+    uint16_t size;   /* bytes with the NUL; 0 = absent */
+};
+
+/* Groups of events that can be switched on and off; a mask of 1u << category travels. */
+enum trd_category {
+    TRD_CATEGORY_RUNTIME, /* always on */
+    TRD_CATEGORY_THREAD,
+    TRD_CATEGORY_LOADER,
+    TRD_CATEGORY_JIT,
+    TRD_CATEGORY_GC,
+    TRD_CATEGORY_EXCEPTION,
+    TRD_CATEGORY_COUNT
+};
+#define TRD_CATEGORY_BIT(name) (1u << TRD_CATEGORY_##name)
+#define TRD_CATEGORIES_ALL ((1u << TRD_CATEGORY_COUNT) - 1)
+
+/* "gc" → TRD_CATEGORY_GC; negative if there is no such category. */
+int trd_category_find(const char *name, size_t length);
+const char *trd_category_name(enum trd_category category);
+
+typedef uint8_t trd_u8;
+typedef uint16_t trd_u16;
+typedef uint32_t trd_u32;
+typedef uint64_t trd_u64;
+typedef int32_t trd_i32;
+typedef int64_t trd_i64;
+typedef struct trd_text trd_text;
+
+enum trd_event_id {
+    TRD_EVENT_PADDING = 0,
+#define TRD_FIELD(type, ident, meaning, doc)
+#define TRD_NAMED(type, ident, meaning, table, doc)
+#define TRD_EVENT(id, category, ident, name, doc, fields) TRD_EV_##ident = id,
+#include "events.def"
+#undef TRD_EVENT
+#undef TRD_FIELD
+#undef TRD_NAMED
+};
+
+/* struct trd_ev_gc_start and its kind: the fixed fields of each event. */
+#define TRD_FIELD(type, ident, meaning, doc) trd_##type ident;
+#define TRD_NAMED(type, ident, meaning, table, doc) trd_##type ident;
+#define TRD_EVENT(id, category, ident, name, doc, fields) \
+    struct trd_ev_##ident {                               \
+        fields                                            \
+    };
+#include "events.def"
+#undef TRD_EVENT
+#undef TRD_FIELD
+#undef TRD_NAMED
+
+/*
+ * What decoder, schema and documentation need to know of an event. `names` is a table of
+ * names.def or NULL.
+ */
+enum trd_event_type {
+    TRD_EVENT_TYPE_u8,
+    TRD_EVENT_TYPE_u16,
+    TRD_EVENT_TYPE_u32,
+    TRD_EVENT_TYPE_u64,
+    TRD_EVENT_TYPE_i32,
+    TRD_EVENT_TYPE_i64,
+    TRD_EVENT_TYPE_text,
+};
+
+/* Meanings by name, so that the daemon's schema and EVENTS.md can be made from one table. */
+struct trd_event_name {
+    uint64_t value;
+    const char *name;
+};
+
+struct trd_event_field {
+    const char *name;
+    const char *doc;
+    const char *meaning; /* spelled as in events.def: "COUNT", "ENUM", … */
+    const char *table;   /* name of the table in names.def, or NULL */
+    const struct trd_event_name *names;
+    uint16_t name_count;
+    uint16_t offset; /* in the fixed fields */
+    uint8_t size;    /* 1, 2, 4 or 8; 4 for text */
+    enum trd_event_type type;
+};
+
+struct trd_event_info {
+    uint16_t id;
+    uint8_t category;
+    uint8_t field_count;
+    uint16_t fixed_size;
+    const char *name; /* "clr:gc_start" */
+    const char *doc;
+    const struct trd_event_field *fields;
+};
+
+/* All events in the order of events.def. */
+extern const struct trd_event_info trd_event_table[];
+extern const size_t trd_event_table_size;
+
+/* NULL for an id this build does not know (a newer profiler may send some: skip by size). */
+const struct trd_event_info *trd_event_find(uint16_t id);
+
+/*
+ * Checks one record that somebody else wrote: `size` bytes are readable at `bytes` (any
+ * alignment). On success *out_head is filled, and the record's fields and texts are safe to
+ * read: every text lies inside the record, behind the fixed fields, and ends with a NUL.
+ * Returns 1 for a known event, 0 for padding or an unknown id (skip head.size bytes),
+ * -EBADMSG if the bytes are no record, -EAGAIN if the record goes on beyond `size`.
+ */
+int trd_event_check(const uint8_t *bytes, size_t size, struct trd_event_head *out_head);
+
+/* A text of a checked record. *out_size excludes the NUL; "" for an absent text. */
+const char *trd_event_text(const void *fixed, struct trd_text text, size_t *out_size);
+
+/*
+ * Appends `length` bytes of UTF-8 as a text of the event whose fixed fields start at `fixed`;
+ * *used counts the bytes used from `fixed` on and must not exceed `capacity`. A text that is too
+ * long is cut at a character boundary. Returns true if nothing was cut.
+ */
+bool trd_event_put_text(void *fixed, uint32_t *used, uint32_t capacity, struct trd_text *text,
+                        const char *bytes, size_t length);
+
+#endif

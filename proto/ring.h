@@ -1,0 +1,88 @@
+/*
+ * The arena: one memfd per traced process that holds a ring per thread. Written by the threads of
+ * the traced process through profiler/ring.c; read by the profiler's sender thread, and by the
+ * daemon once the process is gone, so that nothing written is lost with a kill -9.
+ *
+ *   | trd_arena (4 KiB) | trd_ring 0 (4 KiB head) | bytes | trd_ring 1 … |
+ *
+ * A ring has one writer at a time. `head` and `tail` are byte positions that only grow; the byte
+ * at position p lies at bytes[p & (size - 1)]. Records are 8-aligned and never wrap: a padding
+ * record fills the end. The daemon trusts none of it: it copies, then checks.
+ *
+ * Watermark. A writer sets `writing` before it reads the clock and clears it after it published
+ * `head`. A reader takes the time T, makes every thread pass a barrier (membarrier, or the
+ * writer's own fence where that is refused), and then looks at `writing`: a ring found idle can
+ * only bring events later than T; a busy one holds the mark back.
+ */
+#ifndef TRD_PROTO_RING_H
+#define TRD_PROTO_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "event.h"
+
+#define TRD_ARENA_MAGIC 0x31414452u /* "RDA1" */
+#define TRD_ARENA_HEAD_SIZE 4096
+#define TRD_RING_HEAD_SIZE 4096
+#define TRD_RING_SIZE_DEFAULT (64 * 1024)
+#define TRD_RING_SIZE_MIN (16 * 1024)
+#define TRD_RING_SIZE_MAX (16 * 1024 * 1024)
+#define TRD_RING_COUNT_DEFAULT 1024 /* address space only; pages are touched when a thread comes */
+#define TRD_RING_COUNT_MAX 16384
+
+struct trd_arena {
+    uint32_t magic;
+    uint32_t version; /* TRD_PROTOCOL_VERSION */
+    uint32_t ring_size;
+    uint32_t ring_count;
+    uint32_t pid; /* as the traced process sees itself */
+    uint32_t reserved;
+    _Alignas(64) _Atomic uint32_t ring_used; /* rings 0 … ring_used-1 have had an owner */
+    _Alignas(64) _Atomic uint64_t orphan_dropped; /* events of threads that found no free ring */
+};
+
+enum trd_ring_state {
+    TRD_RING_FREE,
+    TRD_RING_OWNED,
+    TRD_RING_LEFT, /* its thread ended; free again once drained */
+};
+
+struct trd_ring {
+    /* set when a thread takes the ring */
+    _Atomic uint32_t state;
+    _Atomic uint32_t tid; /* gettid() of the owner */
+
+    /* the writer's */
+    _Alignas(64) _Atomic uint64_t head;
+    _Atomic uint64_t produced; /* events begun, dropped ones included; padding is no event */
+    _Atomic uint64_t dropped;  /* of those, lost because the ring was full */
+    _Atomic uint32_t writing;  /* 1 between reading the clock and publishing head */
+    _Atomic uint64_t dropped_by_category[16];
+
+    /* the reader's */
+    _Alignas(64) _Atomic uint64_t tail;
+};
+
+_Static_assert(sizeof(struct trd_arena) <= TRD_ARENA_HEAD_SIZE, "arena head");
+_Static_assert(sizeof(struct trd_ring) <= TRD_RING_HEAD_SIZE, "ring head");
+_Static_assert(TRD_CATEGORY_COUNT <= 16, "dropped_by_category");
+
+static inline uint64_t trd_arena_size(uint32_t ring_size, uint32_t ring_count)
+{
+    return TRD_ARENA_HEAD_SIZE + (uint64_t)ring_count * (TRD_RING_HEAD_SIZE + (uint64_t)ring_size);
+}
+
+static inline struct trd_ring *trd_arena_ring(struct trd_arena *arena, uint32_t ring_size,
+                                              uint32_t index)
+{
+    return (struct trd_ring *)((uint8_t *)arena + TRD_ARENA_HEAD_SIZE +
+                               (uint64_t)index * (TRD_RING_HEAD_SIZE + (uint64_t)ring_size));
+}
+
+static inline uint8_t *trd_ring_bytes(struct trd_ring *ring)
+{
+    return (uint8_t *)ring + TRD_RING_HEAD_SIZE;
+}
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * Writes records as JSON lines, version 1 (see design: "JSON line, version 1"). A writer holds the
+ * plans: one per schema, compiled at first sight, then run per event without allocation, name
+ * look-up or printf. It does not do I/O: lines go into the caller's buffer.
+ */
+#ifndef TRACERD_JSON_H
+#define TRACERD_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tracerd/catalog.h"
+#include "tracerd/record.h"
+
+struct trd_json;
+
+/*
+ * Names behind ids: `resolve` answers a METHOD, MODULE, ASSEMBLY or THREAD id of process `pid`
+ * with text (*out_size bytes, borrowed until the next call), or NULL. May be NULL.
+ */
+struct trd_json_names {
+    const char *(*resolve)(void *context, int32_t pid, enum trd_meaning meaning, uint64_t id,
+                           size_t *out_size);
+    void *context;
+};
+
+int trd_json_create(struct trd_json **out, const struct trd_json_names *names);
+void trd_json_destroy(struct trd_json *json);
+/* Symbols of this catalog's kernel for SYMBOL and STACK fields of its schemas. */
+void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog);
+
+/*
+ * One line, newline included, with the given sequence number. Returns the bytes written;
+ * -ENOSPC if capacity is too small (nothing is promised about out then): TRD_JSON_LINE_MAX is
+ * enough for every record of up to 64 KiB.
+ */
+#define TRD_JSON_LINE_MAX (1024 * 1024)
+int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, uint64_t seq,
+                      char *out, size_t capacity);
+
+/* Helper for others who build lines: a JSON string with its quotes, UTF-8 repaired. Bytes written,
+ * or what it would need if more than capacity (worst case 6 * size + 2). */
+size_t trd_json_string(const char *bytes, size_t size, char *out, size_t capacity);
+
+#endif

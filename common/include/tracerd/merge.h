@@ -1,0 +1,61 @@
+/*
+ * A k-way merge by watermark: many inputs, each in its own time order, out comes one stream in time
+ * order. An input promises with its watermark that nothing earlier will come from it; the merge
+ * hands out what lies at or below the lowest promise. An input that falls behind `max_delay_ns`
+ * is no longer waited for: it is stalled, and what it brings too late is marked
+ * TRD_RECORD_F_LATE, never reordered silently, never dropped.
+ *
+ * No clock and no loop in here: the caller says what time it is. One thread at a time.
+ */
+#ifndef TRACERD_MERGE_H
+#define TRACERD_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tracerd/record.h"
+
+/* An input; embed it first in the source's own struct. */
+struct trd_merge_input {
+    /*
+     * The next record: 1; 0 = the input has ended; -EAGAIN = nothing now, and watermark_ns says
+     * what has been promised. The record stays valid until the next call on this input. Called
+     * only from trd_merge_next.
+     */
+    int (*next)(struct trd_merge_input *input, struct trd_record *out);
+    /* Nothing earlier than this comes any more. Only grows. UINT64_MAX when the source ended. */
+    uint64_t watermark_ns;
+    /* private */
+    struct trd_record head;
+    bool has_head;
+    bool ended;
+    bool stalled;
+    uint32_t order; /* of being added: decides between equal times */
+    size_t place;   /* in the heap or the list of empty ones */
+};
+
+struct trd_merge;
+
+/* max_delay_ns: how far an input may lag behind `now` before it is not waited for; 0 = for ever. */
+int trd_merge_create(struct trd_merge **out, uint64_t max_delay_ns);
+void trd_merge_destroy(struct trd_merge *merge);
+
+/* The input's memory stays the caller's; it must outlive its place in the merge. */
+int trd_merge_add(struct trd_merge *merge, struct trd_merge_input *input);
+/* Takes it out, with whatever record of it was not handed out yet. */
+void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input);
+
+/*
+ * 1 and the next record (borrowed until the next call), -EAGAIN if inputs must bring more first, 0
+ * when every input has ended. `now_ns` is the present in the inputs' clock; only used with a
+ * max_delay.
+ */
+int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out);
+
+/* Everything up to here has been handed out. */
+uint64_t trd_merge_watermark(const struct trd_merge *merge);
+/* Records handed out with TRD_RECORD_F_LATE so far. */
+uint64_t trd_merge_late(const struct trd_merge *merge);
+
+#endif

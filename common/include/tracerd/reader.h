@@ -1,0 +1,55 @@
+/*
+ * Reads a trace.dat file (versions 6 and 7; no compression, zlib, zstd) and hands out the events
+ * of all CPUs and all buffers in time order, with a loss record where events are missing. Constant
+ * memory whatever the file's size. Damaged and truncated files give every event that can be read,
+ * a loss record for what cannot, and an account of it.
+ */
+#ifndef TRACERD_READER_H
+#define TRACERD_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tracerd/catalog.h"
+#include "tracerd/record.h"
+
+struct trd_reader;
+
+struct trd_reader_buffer {
+    const char *name;  /* instance, "" for the top one */
+    const char *clock; /* "mono", "local", … ; "" if the file does not say */
+    uint32_t cpu_count;
+    uint32_t page_size;
+};
+
+/* What could not be read, in words for people; borrowed until destroy. */
+struct trd_damage {
+    const char *what; /* one sentence: what, where, what was done about it */
+    uint64_t bytes;   /* given up */
+};
+
+/*
+ * Opens `path` (or memory). 0, or negative: -errno of the system, -EBADMSG no trace.dat,
+ * -EPROTONOSUPPORT version, -ENOTSUP codec that is not built in or a `latency` text file. `error`
+ * (of error_size bytes) gets one sentence in every failing case.
+ */
+int trd_reader_open(struct trd_reader **out, const char *path, char *error, size_t error_size);
+int trd_reader_open_memory(struct trd_reader **out, const uint8_t *bytes, size_t size, char *error,
+                           size_t error_size);
+void trd_reader_destroy(struct trd_reader *reader);
+
+const struct trd_catalog *trd_reader_catalog(const struct trd_reader *reader);
+/* NULL past the end. */
+const struct trd_reader_buffer *trd_reader_buffer(const struct trd_reader *reader, size_t index);
+const struct trd_damage *trd_reader_damage(const struct trd_reader *reader, size_t index);
+const char *trd_reader_uname(const struct trd_reader *reader); /* "" if the file does not say */
+
+/*
+ * Next record of the whole file in time order: 1, 0 at the end, negative only when nothing more
+ * can be read at all. Time is raw time plus the file's own conversions (TSC2NSEC, OFFSET, DATE,
+ * TIME_SHIFT). Events of equal time come by lower CPU. Borrowed until the next call.
+ */
+int trd_reader_next(struct trd_reader *reader, struct trd_record *out);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * The command line: one table of options (name, type, default, help), one struct of results.
+ * Parsing only; every complaint is one sentence that says what, where and what to do. No I/O.
+ */
+#ifndef TRACERD_DAEMON_OPTIONS_H
+#define TRACERD_DAEMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Exit codes; `run` ends with the command's own status instead of 0. */
+enum exit_code {
+    EXIT_COMPLETE = 0,
+    EXIT_USAGE = 2,
+    EXIT_NOTHING = 3, /* nothing could be read */
+    EXIT_PARTIAL = 4, /* damage or loss of input, told on stderr */
+};
+
+enum command {
+    COMMAND_SERVICE, /* no command word */
+    COMMAND_ATTACH,  /* --pid PID */
+    COMMAND_RUN,
+    COMMAND_REPLAY,
+    COMMAND_HELP,
+    COMMAND_VERSION,
+};
+
+#define OPTIONS_LIST_MAX 64 /* -o, -e and the like: more is a mistake, not a wish */
+
+struct options {
+    enum command command;
+    pid_t pid;
+    char **arguments; /* run: CMD ARGS…; replay: FILE…; NULL-terminated, borrowed from argv */
+    int argument_count;
+
+    const char *outputs[OPTIONS_LIST_MAX]; /* -o; "-" is standard output */
+    size_t output_count;
+    const char *events[OPTIONS_LIST_MAX]; /* -e SYSTEM:EVENT globs; none = the default set */
+    size_t event_count;
+    uint32_t clr_categories; /* --clr; mask of TRD_CATEGORY_BIT */
+    bool no_kernel;
+    bool no_clr;
+    uint64_t duration_ns; /* 0 = until the end */
+    uint64_t max_delay_ns;
+    uint64_t kernel_buffer_bytes; /* per CPU; 0 = default */
+    bool summary;
+    bool quiet;
+    int verbose;
+    const char *config_path; /* -c */
+    const char *runtime_dir; /* of the service; sockets live there */
+};
+
+/* 0, or EXIT_USAGE after one sentence on stderr. argv must outlive the options. */
+int options_parse(struct options *options, int argc, char **argv);
+
+/* Writes the help text, made from the table. */
+void options_print_help(void);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * The way of every record: sources -> merge -> enrich -> sinks, on one libuv loop. The pipeline
+ * owns the merge, the per-thread state, the JSON writer, the sinks and the ledger; sources own
+ * their inputs and what lies behind them. Sources and sinks know this header, never each other.
+ */
+#ifndef TRACERD_DAEMON_PIPELINE_H
+#define TRACERD_DAEMON_PIPELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "options.h"
+#include "tracerd/catalog.h"
+#include "tracerd/enrich.h"
+#include "tracerd/merge.h"
+
+struct pipeline;
+
+/* For every hop: produced = delivered + lost. Loss the source cannot count is `unknown` losses. */
+struct ledger {
+    uint64_t produced;
+    uint64_t delivered;
+    uint64_t lost;
+    uint64_t unknown; /* loss records without a count */
+    uint64_t damaged_bytes;
+};
+
+/* A source; embed it first. All functions are called on the loop's thread. */
+struct source {
+    char name[64]; /* "ftrace", "clr 4242", a file's base name: as `hello`, `bye` and the summary
+                      call it */
+    /*
+     * Stop capturing, deliver what was recorded up to now, end every input, then call
+     * pipeline_source_ended: at once or later. Called at most once; not after the source ended.
+     */
+    void (*stop)(struct source *source);
+    /* The figures so far. */
+    void (*account)(struct source *source, struct ledger *out);
+    /* Free everything. Its inputs have been removed and no handle of it may be open on the loop:
+     * a source closes its handles before it calls pipeline_source_ended. */
+    void (*destroy)(struct source *source);
+    /* private to the pipeline */
+    struct source *next;
+    bool stopping;
+    bool ended;
+    bool failed;
+};
+
+/*
+ * Opens the sinks named in the options (all of them, or none and one sentence on stderr; EXIT_…).
+ * `done` is called once, when every source has ended and every sink is closed.
+ */
+int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options *options,
+                    void (*done)(struct pipeline *pipeline, void *context), void *context);
+void pipeline_destroy(struct pipeline *pipeline);
+
+/* Ownership moves to the pipeline, which calls destroy at its own end or after the source ended. */
+void pipeline_add_source(struct pipeline *pipeline, struct source *source);
+int pipeline_add_input(struct pipeline *pipeline, struct trd_merge_input *input);
+void pipeline_remove_input(struct pipeline *pipeline, struct trd_merge_input *input);
+void pipeline_source_ended(struct pipeline *pipeline, struct source *source);
+/* The source could not deliver all it should: the exit code becomes EXIT_PARTIAL (or EXIT_NOTHING
+ * if nothing at all was delivered by anyone). The sentence has been told already. */
+void pipeline_source_failed(struct pipeline *pipeline, struct source *source);
+
+/*
+ * Moves what is ready from the inputs to the sinks. Sources call it whenever they have new records
+ * or a new watermark; a bounded number of records a call, the rest on the loop's next turn.
+ */
+void pipeline_pump(struct pipeline *pipeline);
+
+/* For sources: names, thread ownership. */
+struct trd_enrich *pipeline_enrich(struct pipeline *pipeline);
+/* Symbols of a kernel whose schemas a source hands out; must outlive the pipeline's last record. */
+void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog);
+
+/* A sink that comes and goes (a consumer of the service). `line` gets whole lines. */
+struct sink {
+    /* Lines in the order of the stream. The sink copies what it keeps; never blocks the loop for a
+     * peer: a peer that cannot follow loses lines and is told so by a `lost` line of its own. */
+    void (*lines)(struct sink *sink, const char *bytes, size_t size, uint64_t line_count);
+    /* End of the stream (bye has been written): flush, close, then call pipeline_sink_closed. */
+    void (*end)(struct sink *sink);
+    /* private to the pipeline */
+    struct sink *next;
+    struct pipeline *pipeline;
+};
+void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink); /* sends it `hello` first */
+void pipeline_remove_sink(struct pipeline *pipeline, struct sink *sink);
+void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink);
+
+/* Ask every source to stop; `done` follows when all has been delivered. */
+void pipeline_stop(struct pipeline *pipeline);
+
+/* EXIT_… as it stands. */
+int pipeline_exit_code(const struct pipeline *pipeline);
+
+#endif

@@ -81,9 +81,9 @@ enum trd_event_id {
 /* struct trd_ev_gc_start and its kind: the fixed fields of each event. */
 #define TRD_FIELD(type, ident, meaning, doc) trd_##type ident;
 #define TRD_NAMED(type, ident, meaning, table, doc) trd_##type ident;
-#define TRD_EVENT(id, category, ident, name, doc, fields) \
-    struct trd_ev_##ident {                               \
-        fields                                            \
+#define TRD_EVENT(id, category, ident, name, doc, fields)                                          \
+    struct trd_ev_##ident {                                                                        \
+        fields                                                                                     \
     };
 #include "events.def"
 #undef TRD_EVENT

@@ -126,7 +126,8 @@ int trd_frame_ring_lost(const uint8_t *payload, size_t size, struct trd_ring_los
 int trd_frame_goodbye(const uint8_t *payload, size_t size, struct trd_goodbye *out);
 int trd_frame_categories(const uint8_t *payload, size_t size, struct trd_categories *out);
 int trd_frame_ping(const uint8_t *payload, size_t size, struct trd_ping *out);
-/* *out_records/_size: the records behind the batch head, borrowed; check each with trd_event_check. */
+/* *out_records/_size: the records behind the batch head, borrowed; check each with trd_event_check.
+ */
 int trd_frame_batch(const uint8_t *payload, size_t size, struct trd_batch *out,
                     const uint8_t **out_records, size_t *out_size);
 

@@ -28,7 +28,8 @@
 #define TRD_RING_SIZE_DEFAULT (64 * 1024)
 #define TRD_RING_SIZE_MIN (16 * 1024)
 #define TRD_RING_SIZE_MAX (16 * 1024 * 1024)
-#define TRD_RING_COUNT_DEFAULT 1024 /* address space only; pages are touched when a thread comes */
+#define TRD_RING_COUNT_DEFAULT 1024 /* address space only; pages are touched when a thread comes   \
+                                     */
 #define TRD_RING_COUNT_MAX 16384
 
 struct trd_arena {
@@ -38,7 +39,7 @@ struct trd_arena {
     uint32_t ring_count;
     uint32_t pid; /* as the traced process sees itself */
     uint32_t reserved;
-    _Alignas(64) _Atomic uint32_t ring_used; /* rings 0 … ring_used-1 have had an owner */
+    _Alignas(64) _Atomic uint32_t ring_used;      /* rings 0 … ring_used-1 have had an owner */
     _Alignas(64) _Atomic uint64_t orphan_dropped; /* events of threads that found no free ring */
 };
 

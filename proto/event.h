@@ -22,7 +22,8 @@
 
 /* Longest text carried by one field, NUL included. Longer ones are cut at a UTF-8 boundary. */
 #define TRD_TEXT_MAX 1024
-/* Largest whole record: three texts and change. A ring must hold several of them. */
+/* Largest whole record: three texts and change; padding stays below it too, since it fills no more
+ * than the room in which the next record did not fit. */
 #define TRD_EVENT_SIZE_MAX 4096
 
 struct trd_event_head {
@@ -132,9 +133,8 @@ struct trd_event_info {
     const struct trd_event_field *fields;
 };
 
-/* All events in the order of events.def. */
-extern const struct trd_event_info trd_event_table[];
-extern const size_t trd_event_table_size;
+/* Events by index in the order of events.def; NULL past the end. */
+const struct trd_event_info *trd_event_get(size_t index);
 
 /* NULL for an id this build does not know (a newer profiler may send some: skip by size). */
 const struct trd_event_info *trd_event_find(uint16_t id);

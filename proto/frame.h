@@ -21,6 +21,8 @@
 #define TRD_PROTOCOL_VERSION 1
 /* Largest payload. A batch is cut to it by the sender; a longer frame ends the connection. */
 #define TRD_FRAME_SIZE_MAX (256 * 1024)
+/* Marks further apart than this would hold the timeline back for everybody. */
+#define TRD_MARK_INTERVAL_MAX_MS 1000
 
 enum trd_frame_type {
     /* profiler to daemon */

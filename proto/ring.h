@@ -28,8 +28,9 @@
 #define TRD_RING_SIZE_DEFAULT (64 * 1024)
 #define TRD_RING_SIZE_MIN (16 * 1024)
 #define TRD_RING_SIZE_MAX (16 * 1024 * 1024)
-#define TRD_RING_COUNT_DEFAULT 1024 /* address space only; pages are touched when a thread comes   \
-                                     */
+#define TRD_RING_COUNT_DEFAULT                                                                     \
+    1024 /* address space only; pages are touched when a thread comes                              \
+          */
 #define TRD_RING_COUNT_MAX 16384
 
 struct trd_arena {

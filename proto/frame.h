@@ -29,7 +29,7 @@ enum trd_frame_type {
     TRD_FRAME_HELLO = 0x01,
     TRD_FRAME_BATCH = 0x02, /* events of one ring */
     TRD_FRAME_MARK = 0x03,  /* watermark: nothing earlier follows from this process */
-    TRD_FRAME_LOST = 0x04,  /* a ring's dropped count that no event has told yet */
+    TRD_FRAME_LOST = 0x04,  /* drops of an idle ring, which no event will tell */
     TRD_FRAME_BYE = 0x05,   /* orderly end */
     TRD_FRAME_PONG = 0x06,
     /* daemon to profiler */
@@ -66,6 +66,7 @@ struct trd_hello {
     uint32_t ring_size;
     uint32_t ring_count;
     uint32_t reserved;
+    uint64_t accounted; /* events that earlier connections were sent or told to be lost */
 };
 
 struct trd_welcome {
@@ -90,8 +91,9 @@ struct trd_mark {
 struct trd_ring_lost {
     uint32_t ring;
     uint32_t tid;
-    uint64_t ts_ns; /* when it was noticed */
-    uint64_t total; /* events dropped by this ring since the profiler was loaded */
+    uint64_t from_ns;
+    uint64_t to_ns;
+    uint64_t count; /* events dropped in that time and told nowhere else */
 };
 
 struct trd_goodbye {

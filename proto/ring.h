@@ -62,8 +62,15 @@ struct trd_ring {
     _Atomic uint32_t writing;  /* 1 between reading the clock and publishing head */
     _Atomic uint64_t dropped_by_category[16];
 
+    /* Drops nobody has told yet. Whoever swaps the count to 0 tells it: the writer with an
+     * in-band `lost` event once there is room, else the reader of an idle ring. */
+    _Alignas(64) _Atomic uint64_t untold;
+    _Atomic uint64_t untold_from_ns;
+    _Atomic uint64_t untold_to_ns;
+
     /* the reader's */
     _Alignas(64) _Atomic uint64_t tail;
+    _Atomic uint64_t taken; /* events behind tail, and drops told by LOST frames */
 };
 
 _Static_assert(sizeof(struct trd_arena) <= TRD_ARENA_HEAD_SIZE, "arena head");

@@ -1,0 +1,249 @@
+/*
+ * The CLR's profiling interfaces in plain C: types, class and interface ids, vtables. Only what
+ * this profiler calls is typed; everything else is a reserved slot at its right place, and the
+ * places are checked when this compiles. Source: corprof.idl and cor.h of dotnet/runtime, Linux
+ * x64/arm64: ULONG is 32 bits, WCHAR 16, no destructor slots, ordinary C calls with `this` first.
+ */
+#ifndef TRD_PROFILER_CORPROF_H
+#define TRD_PROFILER_CORPROF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int32_t HRESULT;
+typedef int32_t BOOL;
+typedef uint32_t ULONG;
+typedef uint32_t ULONG32;
+typedef uint32_t DWORD;
+typedef uint32_t UINT;
+typedef uint16_t USHORT;
+typedef uint16_t WCHAR;
+typedef uint8_t BYTE;
+typedef uintptr_t SIZE_T;
+typedef uintptr_t UINT_PTR;
+
+/* Opaque, and reused by the runtime after the thing is gone. */
+typedef uintptr_t AppDomainID;
+typedef uintptr_t AssemblyID;
+typedef uintptr_t ModuleID;
+typedef uintptr_t ClassID;
+typedef uintptr_t ThreadID;
+typedef uintptr_t FunctionID;
+typedef uintptr_t ObjectID;
+typedef uintptr_t GCHandleID;
+typedef uintptr_t ReJITID;
+typedef uintptr_t EVENTPIPE_PROVIDER;
+
+typedef uint32_t mdToken;
+typedef uint32_t mdTypeDef;
+typedef uint32_t mdMethodDef;
+
+typedef int32_t COR_PRF_JIT_CACHE;
+typedef int32_t COR_PRF_TRANSITION_REASON;
+typedef int32_t COR_PRF_SUSPEND_REASON;
+typedef int32_t COR_PRF_GC_REASON;
+typedef int32_t COR_PRF_GC_ROOT_KIND;
+typedef int32_t COR_PRF_GC_ROOT_FLAGS;
+
+typedef struct GUID {
+    uint32_t data1;
+    uint16_t data2;
+    uint16_t data3;
+    uint8_t data4[8];
+} GUID;
+
+_Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
+
+#define S_OK 0
+#define S_FALSE 1
+#define HR(value) ((HRESULT)(value))
+#define E_NOINTERFACE HR(0x80004002u)
+#define E_POINTER HR(0x80004003u)
+#define E_FAIL HR(0x80004005u)
+#define CLASS_E_NOAGGREGATION HR(0x80040110u)
+#define CLASS_E_CLASSNOTAVAILABLE HR(0x80040111u)
+#define CORPROF_E_DATAINCOMPLETE HR(0x80131351u)
+#define CORPROF_E_PROFILER_CANCEL_ACTIVATION HR(0x80131375u)
+#define SUCCEEDED(hr) ((hr) >= 0)
+
+/* Low and high event masks, SetEventMask2. */
+#define COR_PRF_MONITOR_MODULE_LOADS 0x00000004u
+#define COR_PRF_MONITOR_ASSEMBLY_LOADS 0x00000008u
+#define COR_PRF_MONITOR_JIT_COMPILATION 0x00000020u
+#define COR_PRF_MONITOR_EXCEPTIONS 0x00000040u
+#define COR_PRF_MONITOR_THREADS 0x00000200u
+#define COR_PRF_MONITOR_SUSPENDS 0x00010000u
+/* Start and finish only. MONITOR_GC (0x80) would turn background collections off. */
+#define COR_PRF_HIGH_BASIC_GC 0x00000010u
+
+#define IID_IUNKNOWN                                                                               \
+    {                                                                                              \
+        0x00000000, 0x0000, 0x0000,                                                                \
+        {                                                                                          \
+            0xc0, 0, 0, 0, 0, 0, 0, 0x46                                                           \
+        }                                                                                          \
+    }
+#define IID_ICLASSFACTORY                                                                          \
+    {                                                                                              \
+        0x00000001, 0x0000, 0x0000,                                                                \
+        {                                                                                          \
+            0xc0, 0, 0, 0, 0, 0, 0, 0x46                                                           \
+        }                                                                                          \
+    }
+
+/* ICorProfilerCallback … 11: one vtable, every slot filled, since the runtime asks once for the
+ * newest version and then calls whatever that version has. */
+struct corprof_callback_vtbl {
+    HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+    ULONG (*AddRef)(void *self);
+    ULONG (*Release)(void *self);
+#define CORPROF_SLOT(slot, method, ...) HRESULT (*method)(void *self, ##__VA_ARGS__);
+#include "callback_slots.def"
+#undef CORPROF_SLOT
+};
+
+#define CORPROF_SLOT(slot, method, ...)                                                            \
+    _Static_assert(offsetof(struct corprof_callback_vtbl, method) == (slot) * sizeof(void *),      \
+                   #method);
+#include "callback_slots.def"
+#undef CORPROF_SLOT
+_Static_assert(sizeof(struct corprof_callback_vtbl) == 98 * sizeof(void *), "98 slots");
+
+struct corprof_class_factory_vtbl {
+    HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+    ULONG (*AddRef)(void *self);
+    ULONG (*Release)(void *self);
+    HRESULT (*CreateInstance)(void *self, void *outer, const GUID *iid, void **out);
+    HRESULT (*LockServer)(void *self, BOOL lock);
+};
+
+struct corprof_unknown {
+    const struct corprof_unknown_vtbl {
+        HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+        ULONG (*AddRef)(void *self);
+        ULONG (*Release)(void *self);
+    } * vtbl;
+};
+
+typedef struct {
+    UINT_PTR startAddress;
+    SIZE_T size;
+} COR_PRF_CODE_INFO;
+
+/* Slots first … last that this profiler does not call. */
+#define RESERVED(first, last) void *reserved_##first[(last) - (first) + 1]
+
+/* ICorProfilerInfo … ICorProfilerInfo8: later ones only append. */
+struct corprof_info {
+    const struct corprof_info_vtbl {
+        HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+        ULONG (*AddRef)(void *self);
+        ULONG (*Release)(void *self);
+        HRESULT (*GetClassFromObject)(void *self, ObjectID object, ClassID *out);
+        RESERVED(4, 11);
+        HRESULT (*GetThreadInfo)(void *self, ThreadID thread, DWORD *out_os_id);
+        HRESULT (*GetCurrentThreadID)(void *self, ThreadID *out);
+        HRESULT(*GetClassIDInfo)
+        (void *self, ClassID class_id, ModuleID *out_module, mdTypeDef *out_token);
+        HRESULT(*GetFunctionInfo)
+        (void *self, FunctionID function, ClassID *out_class, ModuleID *out_module,
+         mdToken *out_token);
+        RESERVED(16, 20);
+        HRESULT(*GetModuleMetaData)
+        (void *self, ModuleID module, DWORD open_flags, const GUID *iid, void **out);
+        RESERVED(22, 25);
+        HRESULT(*GetAssemblyInfo)
+        (void *self, AssemblyID assembly, ULONG capacity, ULONG *out_length, WCHAR *name,
+         AppDomainID *out_domain, ModuleID *out_module);
+        RESERVED(27, 41);
+        HRESULT(*GetCodeInfo2)
+        (void *self, FunctionID function, ULONG32 capacity, ULONG32 *out_count,
+         COR_PRF_CODE_INFO *infos);
+        RESERVED(43, 57);
+        HRESULT (*RequestProfilerDetach)(void *self, DWORD expected_ms);
+        RESERVED(59, 65);
+        HRESULT (*EnumModules)(void *self, void **out);
+        HRESULT(*GetRuntimeInformation)
+        (void *self, USHORT *out_clr_instance, int32_t *out_runtime_type, USHORT *out_major,
+         USHORT *out_minor, USHORT *out_build, USHORT *out_qfe, ULONG capacity, ULONG *out_length,
+         WCHAR *version);
+        RESERVED(68, 69);
+        HRESULT(*GetModuleInfo2)
+        (void *self, ModuleID module, const BYTE **out_base, ULONG capacity, ULONG *out_length,
+         WCHAR *name, AssemblyID *out_assembly, DWORD *out_flags);
+        HRESULT (*EnumThreads)(void *self, void **out); /* Info4 */
+        RESERVED(72, 81);
+        HRESULT (*SetEventMask2)(void *self, DWORD low, DWORD high); /* Info5 */
+        RESERVED(83, 88);
+        HRESULT(*GetDynamicFunctionInfo)
+        (void *self, FunctionID function, ModuleID *out_module, const uint8_t **out_signature,
+         ULONG *out_signature_size, ULONG capacity, ULONG *out_length, WCHAR *name); /* Info8 */
+    } * vtbl;
+};
+
+#define INFO_SLOT(method, slot)                                                                    \
+    _Static_assert(offsetof(struct corprof_info_vtbl, method) == (slot) * sizeof(void *), #method)
+INFO_SLOT(GetClassFromObject, 3);
+INFO_SLOT(GetThreadInfo, 12);
+INFO_SLOT(GetCurrentThreadID, 13);
+INFO_SLOT(GetClassIDInfo, 14);
+INFO_SLOT(GetFunctionInfo, 15);
+INFO_SLOT(GetModuleMetaData, 21);
+INFO_SLOT(GetAssemblyInfo, 26);
+INFO_SLOT(GetCodeInfo2, 42);
+INFO_SLOT(RequestProfilerDetach, 58);
+INFO_SLOT(EnumModules, 66);
+INFO_SLOT(GetRuntimeInformation, 67);
+INFO_SLOT(GetModuleInfo2, 70);
+INFO_SLOT(EnumThreads, 71);
+INFO_SLOT(SetEventMask2, 82);
+INFO_SLOT(GetDynamicFunctionInfo, 89);
+
+/* The enumerators of modules and threads share this shape. */
+struct corprof_enum {
+    const struct corprof_enum_vtbl {
+        HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+        ULONG (*AddRef)(void *self);
+        ULONG (*Release)(void *self);
+        RESERVED(3, 6);
+        HRESULT (*Next)(void *self, ULONG wanted, UINT_PTR *ids, ULONG *out_fetched);
+    } * vtbl;
+};
+
+/* IMetaDataImport; source: cor.h. */
+#define IID_IMETADATAIMPORT                                                                        \
+    {                                                                                              \
+        0x7dac8207, 0xd3ae, 0x4c75,                                                                \
+        {                                                                                          \
+            0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44                                         \
+        }                                                                                          \
+    }
+
+struct metadata_import {
+    const struct metadata_import_vtbl {
+        HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+        ULONG (*AddRef)(void *self);
+        ULONG (*Release)(void *self);
+        RESERVED(3, 11);
+        HRESULT(*GetTypeDefProps)
+        (void *self, mdTypeDef type, WCHAR *name, ULONG capacity, ULONG *out_length,
+         DWORD *out_flags, mdToken *out_extends);
+        RESERVED(13, 29);
+        HRESULT(*GetMethodProps)
+        (void *self, mdMethodDef method, mdTypeDef *out_type, WCHAR *name, ULONG capacity,
+         ULONG *out_length, DWORD *out_attributes, const uint8_t **out_signature,
+         ULONG *out_signature_size, ULONG *out_rva, DWORD *out_impl_flags);
+        RESERVED(31, 61);
+        HRESULT (*GetNestedClassProps)(void *self, mdTypeDef nested, mdTypeDef *out_enclosing);
+    } * vtbl;
+};
+
+_Static_assert(offsetof(struct metadata_import_vtbl, GetTypeDefProps) == 12 * sizeof(void *), "12");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetMethodProps) == 30 * sizeof(void *), "30");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetNestedClassProps) == 62 * sizeof(void *),
+               "62");
+
+#undef RESERVED
+#undef INFO_SLOT
+
+#endif

@@ -1,0 +1,275 @@
+#include "info.h"
+
+#include <string.h>
+
+/* ICorProfilerInfo15 down to 5, the oldest that has SetEventMask2. */
+static const struct {
+    int version;
+    GUID iid;
+} info_ids[] = {
+    { 15, { 0xb446462d, 0xbd22, 0x41dd, { 0x87, 0x2d, 0xdc, 0x71, 0x4c, 0x49, 0xeb, 0x56 } } },
+    { 14, { 0xf460e352, 0xd76d, 0x4fe9, { 0x83, 0x5f, 0xf6, 0xaf, 0x9d, 0x6e, 0x86, 0x2d } } },
+    { 13, { 0x6e6c7ee2, 0x0701, 0x4ec2, { 0x9d, 0x29, 0x2e, 0x87, 0x33, 0xb6, 0x69, 0x34 } } },
+    { 12, { 0x27b24ccd, 0x1cb1, 0x47c5, { 0x96, 0xee, 0x98, 0x19, 0x0d, 0xc3, 0x09, 0x59 } } },
+    { 11, { 0x06398876, 0x8987, 0x4154, { 0xb6, 0x21, 0x40, 0xa0, 0x0d, 0x6e, 0x4d, 0x04 } } },
+    { 10, { 0x2f1b5152, 0xc869, 0x40c9, { 0xaa, 0x5f, 0x3a, 0xbe, 0x02, 0x6b, 0xd7, 0x20 } } },
+    { 9, { 0x008170db, 0xf8cc, 0x4796, { 0x9a, 0x51, 0xdc, 0x8a, 0xa0, 0xb4, 0x70, 0x12 } } },
+    { 8, { 0xc5ac80a6, 0x782e, 0x4716, { 0x80, 0x44, 0x39, 0x59, 0x8c, 0x60, 0xcf, 0xbf } } },
+    { 5, { 0x07602928, 0xce38, 0x4b83, { 0x81, 0xe7, 0x74, 0xad, 0xaf, 0x78, 0x12, 0x14 } } },
+};
+
+struct corprof_info *info_query(void *unknown, int *out_version)
+{
+    struct corprof_unknown *object = unknown;
+
+    if (!object)
+        return NULL;
+    for (size_t i = 0; i < sizeof(info_ids) / sizeof(info_ids[0]); i++) {
+        void *answer = NULL;
+
+        if (SUCCEEDED(object->vtbl->QueryInterface(object, &info_ids[i].iid, &answer)) && answer) {
+            *out_version = info_ids[i].version;
+            return answer;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * `length` is what the runtime says it needs, NUL included; it may exceed the buffer (the text is
+ * cut then), be 0, or be a lie. The text ends at its NUL in any case.
+ */
+static bool settle_name(struct info_name *name, ULONG length)
+{
+    ULONG end = 0;
+
+    name->units[INFO_NAME_MAX - 1] = 0;
+    while (name->units[end])
+        end++;
+    name->length = end;
+    name->cut = length > INFO_NAME_MAX;
+    return end > 0;
+}
+
+static void clear_name(struct info_name *name)
+{
+    name->units[0] = 0;
+    name->length = 0;
+    name->cut = false;
+}
+
+bool info_runtime(struct corprof_info *info, struct info_version *out)
+{
+    struct info_version version = { 0 };
+    USHORT instance = 0;
+    int32_t type = 0;
+    ULONG length = 0;
+    HRESULT hr =
+        info->vtbl->GetRuntimeInformation(info, &instance, &type, &version.major, &version.minor,
+                                          &version.build, &version.revision, 0, &length, NULL);
+
+    if (!SUCCEEDED(hr) || version.major == 0)
+        return false;
+    *out = version;
+    return true;
+}
+
+bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out_module,
+                   mdToken *out_token)
+{
+    ClassID class_id = 0;
+    ModuleID module = 0;
+    mdToken token = 0;
+
+    if (!SUCCEEDED(info->vtbl->GetFunctionInfo(info, function, &class_id, &module, &token)) ||
+        !module || !token)
+        return false;
+    *out_module = module;
+    *out_token = token;
+    return true;
+}
+
+bool info_dynamic_function(struct corprof_info *info, FunctionID function, struct info_name *out)
+{
+    ModuleID module = 0;
+    ULONG length = 0;
+
+    clear_name(out);
+    return SUCCEEDED(info->vtbl->GetDynamicFunctionInfo(info, function, &module, NULL, NULL,
+                                                        INFO_NAME_MAX, &length, out->units)) &&
+           settle_name(out, length);
+}
+
+bool info_code(struct corprof_info *info, FunctionID function, COR_PRF_CODE_INFO *out)
+{
+    COR_PRF_CODE_INFO codes[2] = { { 0 } }; /* hot and cold */
+    ULONG32 count = 0;
+
+    if (!SUCCEEDED(info->vtbl->GetCodeInfo2(info, function, 2, &count, codes)) || count == 0 ||
+        !codes[0].startAddress || !codes[0].size)
+        return false;
+    *out = codes[0];
+    return true;
+}
+
+bool info_class(struct corprof_info *info, ClassID class_id, ModuleID *out_module,
+                mdTypeDef *out_token)
+{
+    ModuleID module = 0;
+    mdTypeDef token = 0;
+
+    /* Arrays and pointers answer S_OK with both zero. */
+    if (!SUCCEEDED(info->vtbl->GetClassIDInfo(info, class_id, &module, &token)) || !module ||
+        !token)
+        return false;
+    *out_module = module;
+    *out_token = token;
+    return true;
+}
+
+/* PROFILER_PARENT_UNKNOWN, a 32-bit value in a 64-bit id. */
+#define ASSEMBLY_UNKNOWN 0xfffffffdu
+
+bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base,
+                 AssemblyID *out_assembly, struct info_name *out_path)
+{
+    const BYTE *base = NULL;
+    AssemblyID assembly = 0;
+    DWORD flags = 0;
+    ULONG length = 0;
+    HRESULT hr;
+
+    clear_name(out_path);
+    hr = info->vtbl->GetModuleInfo2(info, module, &base, INFO_NAME_MAX, &length, out_path->units,
+                                    &assembly, &flags);
+    /* Incomplete: name and flags are there, base and assembly are not. */
+    if (!SUCCEEDED(hr) && hr != CORPROF_E_DATAINCOMPLETE)
+        return false;
+    (void)settle_name(out_path, length); /* dynamic modules may have no name */
+    *out_base = hr == CORPROF_E_DATAINCOMPLETE ? 0 : (uintptr_t)base;
+    *out_assembly = assembly == ASSEMBLY_UNKNOWN ? 0 : assembly;
+    return true;
+}
+
+bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *out)
+{
+    ClassID class_id = 0;
+
+    if (!object || !SUCCEEDED(info->vtbl->GetClassFromObject(info, object, &class_id)) || !class_id)
+        return false;
+    *out = class_id;
+    return true;
+}
+
+bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_name *out)
+{
+    AppDomainID domain = 0;
+    ModuleID module = 0;
+    ULONG length = 0;
+
+    clear_name(out);
+    return SUCCEEDED(info->vtbl->GetAssemblyInfo(info, assembly, INFO_NAME_MAX, &length, out->units,
+                                                 &domain, &module)) &&
+           settle_name(out, length);
+}
+
+bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
+{
+    DWORD os_id = 0;
+
+    if (!SUCCEEDED(info->vtbl->GetThreadInfo(info, thread, &os_id)) || !os_id)
+        return false;
+    *out = os_id;
+    return true;
+}
+
+struct metadata_import *info_metadata(struct corprof_info *info, ModuleID module)
+{
+    static const GUID iid = IID_IMETADATAIMPORT;
+    void *import = NULL;
+
+    /* S_FALSE with NULL: a resource module. */
+    if (!SUCCEEDED(info->vtbl->GetModuleMetaData(info, module, 0, &iid, &import)))
+        return NULL;
+    return import;
+}
+
+bool metadata_method(struct metadata_import *import, mdToken method, mdTypeDef *out_type,
+                     struct info_name *out)
+{
+    mdTypeDef type = 0;
+    ULONG length = 0;
+
+    clear_name(out);
+    if (!SUCCEEDED(import->vtbl->GetMethodProps(import, method, &type, out->units, INFO_NAME_MAX,
+                                                &length, NULL, NULL, NULL, NULL, NULL)) ||
+        !settle_name(out, length))
+        return false;
+    *out_type = type;
+    return true;
+}
+
+#define TYPE_VISIBILITY_MASK 7u
+#define TYPE_NESTED_PUBLIC 2u
+
+bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nested,
+                   struct info_name *out)
+{
+    DWORD flags = 0;
+    ULONG length = 0;
+
+    clear_name(out);
+    if (!SUCCEEDED(import->vtbl->GetTypeDefProps(import, type, out->units, INFO_NAME_MAX, &length,
+                                                 &flags, NULL)) ||
+        !settle_name(out, length))
+        return false;
+    *out_nested = (flags & TYPE_VISIBILITY_MASK) >= TYPE_NESTED_PUBLIC;
+    return true;
+}
+
+bool metadata_enclosing(struct metadata_import *import, mdTypeDef type, mdTypeDef *out)
+{
+    mdTypeDef enclosing = 0;
+
+    if (!SUCCEEDED(import->vtbl->GetNestedClassProps(import, type, &enclosing)) || !enclosing)
+        return false;
+    *out = enclosing;
+    return true;
+}
+
+#define ENUM_SLICE 64
+
+static void each_of(struct corprof_enum *list, void (*each)(void *context, UINT_PTR id),
+                    void *context)
+{
+    UINT_PTR ids[ENUM_SLICE];
+    ULONG fetched;
+
+    do {
+        fetched = 0;
+        /* S_FALSE: fewer than asked, all valid. */
+        if (!SUCCEEDED(list->vtbl->Next(list, ENUM_SLICE, ids, &fetched)) || fetched > ENUM_SLICE)
+            break;
+        for (ULONG i = 0; i < fetched; i++)
+            each(context, ids[i]);
+    } while (fetched == ENUM_SLICE);
+    (void)list->vtbl->Release(list);
+}
+
+void info_each_module(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
+                      void *context)
+{
+    void *list = NULL;
+
+    if (SUCCEEDED(info->vtbl->EnumModules(info, &list)) && list)
+        each_of(list, each, context);
+}
+
+void info_each_thread(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
+                      void *context)
+{
+    void *list = NULL;
+
+    if (SUCCEEDED(info->vtbl->EnumThreads(info, &list)) && list)
+        each_of(list, each, context);
+}

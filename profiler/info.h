@@ -1,0 +1,63 @@
+/*
+ * Every question to ICorProfilerInfo, asked in one place and in one way: outs are zeroed before,
+ * the HRESULT is checked, and then the answer itself, since S_OK with a zero or NULL result is
+ * normal. Functions return true only with an answer that can be used; nothing is logged.
+ * Modes (who may call when) are those of corprof: see each line.
+ */
+#ifndef TRD_PROFILER_INFO_H
+#define TRD_PROFILER_INFO_H
+
+#include <stdbool.h>
+
+#include "corprof.h"
+
+#define INFO_NAME_MAX 1024 /* UTF-16 units, NUL included; longer names are cut */
+
+/* A name as the runtime gave it; length excludes the NUL and never exceeds the buffer. */
+struct info_name {
+    WCHAR units[INFO_NAME_MAX];
+    ULONG length;
+    bool cut;
+};
+
+struct info_version {
+    USHORT major, minor, build, revision;
+};
+
+/* The newest ICorProfilerInfo up to 15 that `unknown` answers; NULL if not even 5. *out_version 5
+ * … 15. */
+struct corprof_info *info_query(void *unknown, int *out_version);
+
+/* Initialize, own thread. */
+bool info_runtime(struct corprof_info *info, struct info_version *out);
+/* Any thread, any time. */
+bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out_module,
+                   mdToken *out_token);
+bool info_dynamic_function(struct corprof_info *info, FunctionID function, struct info_name *out);
+bool info_code(struct corprof_info *info, FunctionID function, COR_PRF_CODE_INFO *out);
+bool info_class(struct corprof_info *info, ClassID class_id, ModuleID *out_module,
+                mdTypeDef *out_token);
+/* ModuleLoadFinished or later, never in ModuleLoadStarted (3.1 crashes there). *out_assembly may
+ * be 0 (not known yet), *out_base 0 (no base). */
+bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base,
+                 AssemblyID *out_assembly, struct info_name *out_path);
+/* In a callback or on a thread the runtime does not know. */
+bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *out);
+bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_name *out);
+bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out);
+/* The caller releases it. NULL if the module has none. */
+struct metadata_import *info_metadata(struct corprof_info *info, ModuleID module);
+
+bool metadata_method(struct metadata_import *import, mdToken method, mdTypeDef *out_type,
+                     struct info_name *out);
+bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nested,
+                   struct info_name *out);
+bool metadata_enclosing(struct metadata_import *import, mdTypeDef type, mdTypeDef *out);
+
+/* Calls `each` for every module or thread known now; on a thread the runtime does not know. */
+void info_each_module(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
+                      void *context);
+void info_each_thread(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
+                      void *context);
+
+#endif

@@ -1,0 +1,8 @@
+/* The profiler's own log: a file named by TRACERD_LOG, else silence. Never the application's stdout
+ * or stderr. Not for callbacks. */
+#ifndef TRD_PROFILER_LOG_H
+#define TRD_PROFILER_LOG_H
+
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

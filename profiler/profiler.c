@@ -1,0 +1,224 @@
+#include "profiler.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach.h"
+#include "arena.h"
+#include "gate.h"
+#include "info.h"
+#include "log.h"
+#include "sender.h"
+#include "writer.h"
+
+#define SHUTDOWN_TIMEOUT_MS 10 /* what the application may be held up at its end */
+#define DETACH_EXPECTED_MS 100 /* callbacks are short; the runtime looks again if not */
+
+enum life {
+    LIFE_LOADED,
+    LIFE_RUNNING,
+    LIFE_DETACHING,
+};
+
+static struct profiler profiler = { .vtbl = &profiler_callbacks };
+static enum life life; /* changed by the runtime's load, detach and shutdown, one at a time */
+
+struct profiler *profiler_get(void)
+{
+    return &profiler;
+}
+
+static uint32_t parse_categories(const char *list)
+{
+    uint32_t mask = 0;
+
+    if (!list || !*list)
+        return TRD_CATEGORIES_ALL;
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        int category = trd_category_find(list, length);
+
+        if (category >= 0)
+            mask |= 1u << category;
+        list += length + (list[length] == ',');
+    }
+    return mask;
+}
+
+static uint32_t ring_size_wanted(void)
+{
+    const char *text = getenv(TRD_ENV_RING_BYTES);
+    unsigned long size = text ? strtoul(text, NULL, 10) : 0;
+
+    if (size < TRD_RING_SIZE_MIN || size > TRD_RING_SIZE_MAX || (size & (size - 1)))
+        return TRD_RING_SIZE_DEFAULT;
+    return (uint32_t)size;
+}
+
+void profiler_set_categories(uint32_t categories)
+{
+    DWORD low = 0, high = 0;
+    HRESULT hr;
+
+    if (life != LIFE_RUNNING)
+        return;
+    if (categories & TRD_CATEGORY_BIT(THREAD))
+        low |= COR_PRF_MONITOR_THREADS;
+    if (categories & TRD_CATEGORY_BIT(LOADER))
+        low |= COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_ASSEMBLY_LOADS;
+    if (categories & TRD_CATEGORY_BIT(JIT))
+        low |= COR_PRF_MONITOR_JIT_COMPILATION;
+    if (categories & TRD_CATEGORY_BIT(EXCEPTION))
+        low |= COR_PRF_MONITOR_EXCEPTIONS;
+    if (categories & TRD_CATEGORY_BIT(GC)) {
+        low |= COR_PRF_MONITOR_SUSPENDS;
+        high |= COR_PRF_HIGH_BASIC_GC;
+    }
+    hr = profiler.info->vtbl->SetEventMask2(profiler.info, low, high);
+    if (!SUCCEEDED(hr))
+        log_line("SetEventMask2(0x%x, 0x%x) failed: 0x%08x", low, high, (unsigned)hr);
+    gate_open(categories);
+}
+
+void profiler_emit_runtime_info(uint16_t flags)
+{
+    struct info_version version = { 0 };
+    struct trd_ev_runtime_info *event;
+    struct writer writer;
+    char command[TRD_TEXT_MAX];
+    size_t size = 0;
+    FILE *file = fopen("/proc/self/cmdline", "re");
+
+    if (file) {
+        size = fread(command, 1, sizeof(command) - 1, file);
+        fclose(file);
+    }
+    while (size > 0 && command[size - 1] == '\0')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        if (command[i] == '\0')
+            command[i] = ' ';
+
+    (void)info_runtime(profiler.info, &version);
+    event = WRITER_BEGIN(&writer, runtime_info, RUNTIME, (uint32_t)size + 1);
+    if (!event)
+        return;
+    event->major = version.major;
+    event->minor = version.minor;
+    event->build = version.build;
+    event->revision = version.revision;
+    event->mode = profiler.attached;
+    event->notification_only = profiler.notification_only;
+    event->callback_version = (uint8_t)profiler.callback_version;
+    event->info_version = (uint8_t)profiler.info_version;
+    writer_text(&writer, &event->command, command, size);
+    writer_flag(&writer, flags);
+    writer_commit(&writer);
+}
+
+/*
+ * A late callback, a thread-exit destructor or the sender must never find the code gone, so the
+ * library stays for good once it has run; a later attach finds it with its arena.
+ */
+static void stay_mapped(void)
+{
+    Dl_info self;
+
+    if (dladdr((void *)(uintptr_t)stay_mapped, &self) && self.dli_fname)
+        (void)dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static HRESULT start(void *unknown, const char *path, uint32_t categories)
+{
+    int result;
+
+    if (life != LIFE_LOADED)
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
+    profiler.info = info_query(unknown, &profiler.info_version);
+    if (!profiler.info)
+        return E_FAIL;
+    result = gate_init();
+    if (result == 0)
+        result = arena_create(ring_size_wanted(), TRD_RING_COUNT_DEFAULT);
+    if (result == 0)
+        result = writer_init(sender_wake);
+    if (result != 0) {
+        log_line("cannot start: %s", strerror(-result));
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
+    }
+
+    stay_mapped();
+    life = LIFE_RUNNING;
+    profiler_set_categories(categories);
+    profiler_emit_runtime_info(0);
+    result = sender_start(path);
+    if (result != 0) {
+        log_line("cannot start the sender: %s", strerror(-result));
+        gate_close();
+        life = LIFE_LOADED;
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
+    }
+    return S_OK;
+}
+
+HRESULT profiler_start(void *unknown)
+{
+    const char *path = getenv(TRD_ENV_SOCKET);
+
+    return start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
+                 parse_categories(getenv(TRD_ENV_CATEGORIES)));
+}
+
+HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)
+{
+    char path[TRD_SOCKET_PATH_MAX] = TRD_SOCKET_DEFAULT;
+    uint32_t categories = TRD_CATEGORIES_ALL;
+
+    /* Whoever attaches without our client data gets the service's socket. */
+    if (client_data && size > 0 && trd_attach_decode(client_data, size, &categories, path) != 0)
+        return E_FAIL;
+    profiler.attached = true;
+    return start(unknown, path, categories);
+}
+
+void profiler_shutdown(void)
+{
+    struct trd_ev_shutdown *event;
+    struct writer writer;
+
+    if (life != LIFE_RUNNING)
+        return;
+    event = WRITER_BEGIN(&writer, shutdown, RUNTIME, 0);
+    if (event) {
+        event->collections = profiler.collections;
+        writer_commit(&writer);
+    }
+    /* Other managed threads may still call in: nothing is freed, the gate only closes. What the
+     * sender does not manage in time the daemon takes from the arena. */
+    gate_close();
+    sender_finish(SHUTDOWN_TIMEOUT_MS);
+}
+
+void profiler_detach(void)
+{
+    HRESULT hr;
+
+    if (life != LIFE_RUNNING)
+        return;
+    gate_close();
+    (void)profiler.info->vtbl->SetEventMask2(profiler.info, 0, 0);
+    life = LIFE_DETACHING;
+    hr = profiler.info->vtbl->RequestProfilerDetach(profiler.info, DETACH_EXPECTED_MS);
+    if (!SUCCEEDED(hr))
+        log_line("RequestProfilerDetach failed: 0x%08x", (unsigned)hr);
+}
+
+void profiler_detached(void)
+{
+    profiler.callback_version = 0;
+    life = LIFE_LOADED;
+}

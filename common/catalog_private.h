@@ -1,0 +1,24 @@
+/* The inside of a catalog, shared by the files that fill and ask it. */
+#ifndef TRD_COMMON_CATALOG_PRIVATE_H
+#define TRD_COMMON_CATALOG_PRIVATE_H
+
+#include "tracerd/catalog.h"
+
+struct tep_handle;
+
+struct trd_catalog {
+    struct tep_handle
+        *tep; /* owned: header page, field part of formats, kallsyms, printk formats */
+    struct trd_page_layout layout;
+    struct trd_schema **schemas; /* owned, in the order they were added */
+    size_t schema_count;
+    size_t schema_capacity;
+    struct trd_schema *by_id[65536]; /* ids are 16 bits wide in every record */
+};
+
+/* A schema from one format text; the catalog owns it afterwards. */
+int format_parse(struct trd_catalog *catalog, const char *system, const char *text, size_t size,
+                 struct trd_schema **out);
+void format_destroy(struct trd_schema *schema);
+
+#endif

@@ -252,6 +252,8 @@ int dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer *
     if (buffer->compressed && cpu->end - cpu->at >= 4) {
         cpu->chunks_left = load_u32(dat->bytes + cpu->at, dat->big_endian);
         cpu->at += 4;
+        /* The count is what writers agree on; early ones give too small a size. */
+        cpu->end = dat->size;
     }
     return 0;
 }

@@ -20,7 +20,7 @@ struct pipeline;
 /* For every hop: produced = delivered + lost. Loss the source cannot count is `unknown` losses. */
 struct ledger {
     uint64_t produced;
-    uint64_t delivered;
+    uint64_t delivered; /* handed to the merge; some of them may be selected out behind it */
     uint64_t lost;
     uint64_t unknown; /* loss records without a count */
     uint64_t damaged_bytes;
@@ -35,16 +35,16 @@ struct source {
      * pipeline_source_ended: at once or later. Called at most once; not after the source ended.
      */
     void (*stop)(struct source *source);
-    /* The figures so far. */
+    /* The figures so far; final once the source ended. */
     void (*account)(struct source *source, struct ledger *out);
     /* Free everything. Its inputs have been removed and no handle of it may be open on the loop:
      * a source closes its handles before it calls pipeline_source_ended. */
     void (*destroy)(struct source *source);
+    const char *clock; /* "mono", or what a file says; NULL = unknown */
     /* private to the pipeline */
     struct source *next;
     bool stopping;
     bool ended;
-    bool failed;
 };
 
 /*
@@ -59,10 +59,12 @@ void pipeline_destroy(struct pipeline *pipeline);
 void pipeline_add_source(struct pipeline *pipeline, struct source *source);
 int pipeline_add_input(struct pipeline *pipeline, struct trd_merge_input *input);
 void pipeline_remove_input(struct pipeline *pipeline, struct trd_merge_input *input);
+/* All inputs have ended. Destroys the source, not before the present callback has returned. */
 void pipeline_source_ended(struct pipeline *pipeline, struct source *source);
-/* The source could not deliver all it should: the exit code becomes EXIT_PARTIAL (or EXIT_NOTHING
- * if nothing at all was delivered by anyone). The sentence has been told already. */
-void pipeline_source_failed(struct pipeline *pipeline, struct source *source);
+/* Input was damaged or could not be opened, and a sentence has said so: the exit code becomes
+ * EXIT_PARTIAL, or EXIT_NOTHING if nobody delivered anything. Losses that the ledger counts need
+ * not be told with this. */
+void pipeline_set_partial(struct pipeline *pipeline);
 
 /*
  * Moves what is ready from the inputs to the sinks. Sources call it whenever they have new records
@@ -89,9 +91,14 @@ struct sink {
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink); /* sends it `hello` first */
 void pipeline_remove_sink(struct pipeline *pipeline, struct sink *sink);
 void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink);
+/* An output that was asked for on the command line cannot be written (a sentence has said so): what
+ * goes on would be lost, so everything stops. */
+void pipeline_sink_failed(struct pipeline *pipeline);
 
 /* Ask every source to stop; `done` follows when all has been delivered. */
 void pipeline_stop(struct pipeline *pipeline);
+/* `done` when the sources there are now, and those they bring, have ended by themselves. */
+void pipeline_finish_when_ended(struct pipeline *pipeline);
 
 /* EXIT_… as it stands. */
 int pipeline_exit_code(const struct pipeline *pipeline);

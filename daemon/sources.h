@@ -20,15 +20,20 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
 int source_ftrace_follow(struct source *ftrace, pid_t pid);
 
 /*
- * Listens for profilers at `path` (mode 0600, or 0666 for the service's) until
- * source_profilers_close; every connected process becomes a source "clr PID". `on_hello` (may be
- * NULL) tells of each process once it has introduced itself.
+ * Listens for profilers at `path` with file mode `mode` until source_profilers_close; every
+ * connected process becomes a source "clr PID". Both callbacks run on the loop's thread and may be
+ * NULL: `on_hello` once a process has introduced itself, `on_end` when all of it was delivered.
  */
 struct profiler_listener;
+struct profiler_watch {
+    void (*on_hello)(pid_t pid, void *context);
+    void (*on_end)(pid_t pid, void *context);
+    void *context;
+};
 int source_profilers_listen(struct pipeline *pipeline, const struct options *options,
-                            const char *path, unsigned mode,
-                            void (*on_hello)(pid_t pid, void *context), void *context,
+                            const char *path, unsigned mode, const struct profiler_watch *watch,
                             struct profiler_listener **out);
+/* Connected processes stay; frees the listener. */
 void source_profilers_close(struct profiler_listener *listener);
 
 #endif

@@ -81,6 +81,14 @@ const struct trd_event_info *trd_event_find(uint16_t event_id)
     }
 }
 
+const struct trd_event_info *trd_event_find_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++)
+        if (strcmp(infos[i]()->name, name) == 0)
+            return infos[i]();
+    return NULL;
+}
+
 static const char *const category_names[TRD_CATEGORY_COUNT] = {
     [TRD_CATEGORY_RUNTIME] = "runtime", [TRD_CATEGORY_THREAD] = "thread",
     [TRD_CATEGORY_LOADER] = "loader",   [TRD_CATEGORY_JIT] = "jit",

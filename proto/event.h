@@ -139,6 +139,9 @@ const struct trd_event_info *trd_event_get(size_t index);
 /* NULL for an id this build does not know (a newer profiler may send some: skip by size). */
 const struct trd_event_info *trd_event_find(uint16_t id);
 
+/* By "clr:gc_start"; for set-up. */
+const struct trd_event_info *trd_event_find_name(const char *name);
+
 /*
  * Checks one record that somebody else wrote: `size` bytes are readable at `bytes` (any
  * alignment). On success *out_head is filled, and the record's fields and texts are safe to

@@ -1,0 +1,346 @@
+#include "options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+#include "log.h"
+
+#define MAX_DELAY_DEFAULT_NS UINT64_C(250000000)
+
+/* Which commands know an option; the help groups by it too. */
+#define FOR_RUN (1u << COMMAND_RUN)
+#define FOR_ATTACH (1u << COMMAND_ATTACH)
+#define FOR_REPLAY (1u << COMMAND_REPLAY)
+#define FOR_SERVICE (1u << COMMAND_SERVICE)
+#define FOR_LIVE (FOR_RUN | FOR_ATTACH)
+#define FOR_STREAM (FOR_LIVE | FOR_REPLAY)
+#define FOR_ALL (FOR_STREAM | FOR_SERVICE)
+
+enum option_type {
+    TYPE_FLAG,
+    TYPE_COUNTER,
+    TYPE_TEXT,
+    TYPE_LIST,
+    TYPE_TIME,
+    TYPE_SIZE,
+    TYPE_PID,
+    TYPE_CATEGORIES,
+    TYPE_COMMAND,
+};
+
+struct option_row {
+    const char *name;
+    char letter;
+    enum option_type type;
+    size_t offset;       /* in struct options */
+    size_t count_offset; /* TYPE_LIST */
+    unsigned commands;
+    const char *value; /* for the help; NULL = takes none */
+    const char *help;
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct option_row rows[] = {
+    { "output", 'o', TYPE_LIST, AT(outputs), AT(output_count), FOR_STREAM, "FILE",
+      "write NDJSON to FILE, - is standard output (default - ; repeatable)" },
+    { "event", 'e', TYPE_LIST, AT(events), AT(event_count), FOR_STREAM, "SYSTEM:EVENT",
+      "kernel events, a glob like 'sched:*' (default: sched, signal, irq, page faults, block)" },
+    { "clr", 0, TYPE_CATEGORIES, AT(clr_categories), 0, FOR_STREAM, "LIST",
+      "CLR categories: thread,loader,jit,gc,exception (default: all)" },
+    { "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_STREAM, NULL, "no kernel events" },
+    { "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_STREAM, NULL, "no CLR events" },
+    { "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH, "PID", "attach to a running .NET process" },
+    { "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",
+      "stop after TIME: 10s, 500ms, 2m (default: until the process ends or Ctrl-C)" },
+    { "max-delay", 0, TYPE_TIME, AT(max_delay_ns), 0, FOR_LIVE | FOR_SERVICE, "TIME",
+      "how long a stalled source may hold the stream back (default: 250ms)" },
+    { "kernel-buffer", 0, TYPE_SIZE, AT(kernel_buffer_bytes), 0, FOR_LIVE | FOR_SERVICE, "SIZE",
+      "ring buffer of each CPU: 4M, 512K (default: 4M)" },
+    { "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
+      "print what happened, and what is missing, on standard error at the end" },
+    { "config", 'c', TYPE_TEXT, AT(config_path), 0, FOR_SERVICE, "FILE",
+      "configuration of the service, JSON (default: /etc/tracerd.json if it is there)" },
+    { "quiet", 'q', TYPE_FLAG, AT(quiet), 0, FOR_ALL, NULL, "only errors on standard error" },
+    { "verbose", 'v', TYPE_COUNTER, AT(verbose), 0, FOR_ALL, NULL, "say more on standard error" },
+    { "help", 'h', TYPE_COMMAND, COMMAND_HELP, 0, FOR_ALL, NULL, "this text" },
+    { "version", 0, TYPE_COMMAND, COMMAND_VERSION, 0, FOR_ALL, NULL, "the version" },
+};
+
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+static const struct {
+    const char *unit;
+    uint64_t factor;
+} time_units[] = { { "ns", 1 },
+                   { "us", 1000 },
+                   { "ms", 1000000 },
+                   { "s", 1000000000 },
+                   { "m", UINT64_C(60000000000) },
+                   { "h", UINT64_C(3600000000000) } },
+  size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 } };
+
+/* Digits with one of the units; false for anything else, or zero. */
+static bool parse_quantity(const char *text, uint64_t *out, bool is_time)
+{
+    char *unit;
+    unsigned long long number;
+    size_t count = is_time ? sizeof(time_units) / sizeof(time_units[0])
+                           : sizeof(size_units) / sizeof(size_units[0]);
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    number = strtoull(text, &unit, 10);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = is_time ? time_units[i].unit : size_units[i].unit;
+        uint64_t factor = is_time ? time_units[i].factor : size_units[i].factor;
+
+        if (strcmp(unit, name) == 0 && errno == 0 && number > 0 && number <= INT64_MAX / factor) {
+            *out = number * factor;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int parse_categories(uint32_t *mask, const char *list)
+{
+    *mask = TRD_CATEGORY_BIT(RUNTIME);
+    for (const char *name = list; *name;) {
+        size_t length = strcspn(name, ",");
+        int category = trd_category_find(name, length);
+
+        if (category < 0) {
+            log_error("--clr: there is no category \"%.*s\"; thread, loader, jit, gc and exception "
+                      "are known",
+                      (int)length, name);
+            return EXIT_USAGE;
+        }
+        *mask |= 1u << category;
+        name += length + (name[length] == ',');
+    }
+    return 0;
+}
+
+static int set_list(struct options *options, const struct option_row *row, const char *value)
+{
+    const char **list = (const char **)((char *)options + row->offset);
+    size_t *count = (size_t *)((char *)options + row->count_offset);
+
+    if (*count == OPTIONS_LIST_MAX) {
+        log_error("--%s: given more than %d times", row->name, OPTIONS_LIST_MAX);
+        return EXIT_USAGE;
+    }
+    if (row->offset == AT(events) && !strchr(value, ':')) {
+        log_error("--event: \"%s\" is not of the form SYSTEM:EVENT; try '%s:*' or '*:%s'", value,
+                  value, value);
+        return EXIT_USAGE;
+    }
+    list[(*count)++] = value;
+    return 0;
+}
+
+static int bad_value(const struct option_row *row, const char *value)
+{
+    log_error("--%s: \"%s\" is not %s", row->name, value,
+              row->type == TYPE_TIME   ? "a time like 10s, 500ms or 2m"
+              : row->type == TYPE_SIZE ? "a size like 4M or 512K"
+                                       : "a process id");
+    return EXIT_USAGE;
+}
+
+static int set_option(struct options *options, const struct option_row *row, const char *value)
+{
+    void *member = (char *)options + row->offset;
+    uint64_t number;
+
+    switch (row->type) {
+    case TYPE_FLAG:
+        *(bool *)member = true;
+        return 0;
+    case TYPE_COUNTER:
+        ++*(int *)member;
+        return 0;
+    case TYPE_TEXT:
+        *(const char **)member = value;
+        return 0;
+    case TYPE_LIST:
+        return set_list(options, row, value);
+    case TYPE_CATEGORIES:
+        return parse_categories(member, value);
+    case TYPE_COMMAND:
+        options->command = (enum command)row->offset;
+        return 0;
+    case TYPE_PID:
+        if (!parse_quantity(value, &number, false) || number > INT_MAX)
+            return bad_value(row, value);
+        *(pid_t *)member = (pid_t)number;
+        options->command = COMMAND_ATTACH;
+        return 0;
+    default:
+        return parse_quantity(value, member, row->type == TYPE_TIME) ? 0 : bad_value(row, value);
+    }
+}
+
+static const struct option_row *find_long(const char *name, size_t length)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+static const struct option_row *find_short(char letter)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (rows[i].letter == letter)
+            return &rows[i];
+    return NULL;
+}
+
+static int unknown(const char *argument)
+{
+    log_error("there is no option \"%s\"; tracerd --help lists them", argument);
+    return EXIT_USAGE;
+}
+
+/* One argument that starts with a dash; *index moves over a value that stands alone. */
+static int parse_option(struct options *options, char **argv, int argc, int *index, unsigned *given)
+{
+    const char *argument = argv[*index];
+    const char *name = argument + 1 + (argument[1] == '-');
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    const struct option_row *row =
+        argument[1] == '-' ? find_long(name, length) : find_short(argument[1]);
+
+    if (!row || (argument[1] != '-' && !row->value && argument[2]))
+        return unknown(argument);
+    if (argument[1] != '-')
+        value = argument[2] ? argument + 2 : NULL;
+    if (!row->value && value) {
+        log_error("--%s takes no value", row->name);
+        return EXIT_USAGE;
+    }
+    if (row->value && !value) {
+        if (*index + 1 >= argc) {
+            log_error("--%s needs a value: %s", row->name, row->value);
+            return EXIT_USAGE;
+        }
+        value = argv[++*index];
+    }
+    *given |= 1u << (row - rows);
+    return set_option(options, row, value);
+}
+
+static int parse_command(struct options *options, const char *word)
+{
+    static const struct {
+        const char *word;
+        enum command command;
+    } words[] = { { "run", COMMAND_RUN }, { "replay", COMMAND_REPLAY } };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(word, words[i].word) == 0) {
+            options->command = words[i].command;
+            return 0;
+        }
+    log_error("there is no command \"%s\"; run and replay are known, --pid PID attaches", word);
+    return EXIT_USAGE;
+}
+
+static int check(const struct options *options, unsigned given)
+{
+    static const char *const names[] = { "the service", "--pid", "run", "replay" };
+
+    if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
+        return 0;
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if ((given & 1u << i) && !(rows[i].commands & 1u << options->command)) {
+            log_error("--%s has no meaning for %s", rows[i].name, names[options->command]);
+            return EXIT_USAGE;
+        }
+    if (options->command == COMMAND_RUN && options->argument_count == 0) {
+        log_error("run needs a command: tracerd run [options] -- CMD ARGS…");
+        return EXIT_USAGE;
+    }
+    if (options->command == COMMAND_REPLAY && options->argument_count == 0) {
+        log_error("replay needs a file: tracerd replay [options] FILE…");
+        return EXIT_USAGE;
+    }
+    if (options->no_kernel && options->no_clr) {
+        log_error("--no-kernel with --no-clr leaves nothing to trace");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* Files may stand between options; they are gathered at the front of argv. */
+static int parse_arguments(struct options *options, int argc, char **argv, int first,
+                           unsigned *given)
+{
+    options->arguments = argv + first;
+    for (int i = first; i < argc; i++) {
+        int result;
+
+        if (strcmp(argv[i], "--") == 0 || (argv[i][0] != '-' && options->command == COMMAND_RUN)) {
+            options->arguments = argv + i + (argv[i][0] == '-');
+            options->argument_count = argc - i - (argv[i][0] == '-');
+            return 0;
+        }
+        if (argv[i][0] != '-' || argv[i][1] == '\0') {
+            if (options->command != COMMAND_REPLAY) {
+                log_error("\"%s\" is not expected here; tracerd --help shows the form", argv[i]);
+                return EXIT_USAGE;
+            }
+            options->arguments[options->argument_count++] = argv[i];
+            continue;
+        }
+        result = parse_option(options, argv, argc, &i, given);
+        if (result != 0)
+            return result;
+    }
+    return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+    unsigned given = 0;
+    int first = 1;
+    int result = 0;
+
+    *options = (struct options){ .clr_categories = TRD_CATEGORIES_ALL,
+                                 .max_delay_ns = MAX_DELAY_DEFAULT_NS };
+    if (argc > 1 && argv[1][0] != '-') {
+        result = parse_command(options, argv[1]);
+        first = 2;
+    }
+    if (result == 0)
+        result = parse_arguments(options, argc, argv, first, &given);
+    return result ? result : check(options, given);
+}
+
+void options_print_help(void)
+{
+    printf(
+        "Puts what the CLR did and what the kernel did to it on one timeline.\n\n"
+        "tracerd run [options] -- CMD ARGS…   start CMD and trace it\n"
+        "tracerd --pid PID [options]          attach to a running .NET process\n"
+        "tracerd replay [options] FILE…       trace.dat files and own recordings, merged\n"
+        "tracerd [-c FILE]                    the service: profilers and consumers on sockets\n\n");
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        char left[64];
+
+        (void)snprintf(left, sizeof(left), "%c%c%s --%s%s%s", rows[i].letter ? '-' : ' ',
+                       rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? "," : " ",
+                       rows[i].name, rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
+        printf("  %-26s %s\n", left, rows[i].help);
+    }
+    printf("\nExit status: 0 complete (run: the command's own), 2 usage, 3 nothing could be read,\n"
+           "4 partial: something was damaged or lost, told on standard error.\n");
+}

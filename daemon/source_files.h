@@ -1,0 +1,13 @@
+/* The forms of files; source_file.c chooses. Return values as in sources.h. */
+#ifndef TRACERD_DAEMON_SOURCE_FILES_H
+#define TRACERD_DAEMON_SOURCE_FILES_H
+
+#include "pipeline.h"
+
+int source_dat_open(struct pipeline *pipeline, const char *path);
+int source_ndjson_open(struct pipeline *pipeline, const char *path);
+
+/* The file's base name, cut to what a source's name holds. */
+void source_set_name(struct source *source, const char *path);
+
+#endif

@@ -1,0 +1,121 @@
+#include "tally.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+
+#define ROWS_INITIAL 256
+
+void tally_init(struct tally *tally, const struct options *options)
+{
+    *tally = (struct tally){ .options = options,
+                             .overflow = { .name = "(no memory to tell)", .selected = true } };
+}
+
+void tally_finish(struct tally *tally)
+{
+    free(tally->rows);
+}
+
+/* What a reader of latency needs at little cost; raw_syscalls would multiply the stream. */
+static const char *const default_events[] = {
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "sched:sched_wakeup_new",
+    "sched:sched_migrate_task",
+    "sched:sched_process_fork",
+    "sched:sched_process_exec",
+    "sched:sched_process_exit",
+    "signal:*",
+    "irq:*",
+    "exceptions:page_fault_*",
+    "block:*",
+    "ftrace:print",
+};
+
+bool tally_matches_events(const struct options *options, const char *full_name)
+{
+    const char *const *globs =
+        options->event_count ? (const char *const *)options->events : default_events;
+    size_t count = options->event_count ? options->event_count
+                                        : sizeof(default_events) / sizeof(default_events[0]);
+
+    for (size_t i = 0; i < count; i++)
+        if (fnmatch(globs[i], full_name, 0) == 0)
+            return true;
+    return false;
+}
+
+/* A file is replayed whole unless somebody asked for less. */
+static bool decide(const struct options *options, const struct trd_record *record, const char *name)
+{
+    const struct trd_event_info *info;
+
+    if (record->source == TRD_SOURCE_CLR) {
+        if (options->no_clr)
+            return false;
+        info = record->schema ? trd_event_find((uint16_t)record->schema->id)
+                              : trd_event_find_name(name);
+        return !info || (options->clr_categories >> info->category & 1);
+    }
+    if (options->no_kernel)
+        return false;
+    return options->event_count == 0 || tally_matches_events(options, name);
+}
+
+static size_t slot_of(const struct tally *tally, const void *key)
+{
+    size_t slot = (uintptr_t)key * 0x9e3779b97f4a7c15u >> 20;
+
+    while (tally->rows[slot & (tally->capacity - 1)].key &&
+           tally->rows[slot & (tally->capacity - 1)].key != key)
+        slot++;
+    return slot & (tally->capacity - 1);
+}
+
+static bool grow(struct tally *tally)
+{
+    struct tally bigger = { .capacity = tally->capacity ? tally->capacity * 2 : ROWS_INITIAL };
+
+    bigger.rows = calloc(bigger.capacity, sizeof(*bigger.rows));
+    if (!bigger.rows)
+        return false;
+    for (size_t i = 0; i < tally->capacity; i++)
+        if (tally->rows[i].key)
+            bigger.rows[slot_of(&bigger, tally->rows[i].key)] = tally->rows[i];
+    free(tally->rows);
+    tally->rows = bigger.rows;
+    tally->capacity = bigger.capacity;
+    return true;
+}
+
+static __attribute__((cold, noinline)) struct tally_row *
+add(struct tally *tally, const struct trd_record *record, const void *key)
+{
+    const char *name = record->schema ? record->schema->full_name : record->name;
+    struct tally_row *row;
+
+    if ((tally->count + 1) * 2 > tally->capacity && !grow(tally))
+        return &tally->overflow;
+    row = &tally->rows[slot_of(tally, key)];
+    *row = (struct tally_row){ .key = key,
+                               .name = name,
+                               .selected = decide(tally->options, record, name) };
+    tally->count++;
+    return row;
+}
+
+struct tally_row *tally_find(struct tally *tally, const struct trd_record *record)
+{
+    const void *key = record->schema ? (const void *)record->schema : record->name;
+
+    if (tally->capacity > 0) {
+        struct tally_row *row = &tally->rows[slot_of(tally, key)];
+
+        if (row->key)
+            return row;
+    }
+    return add(tally, record, key);
+}

@@ -1,6 +1,7 @@
 #include "arena.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -40,6 +41,9 @@ static int map_arena(int fd, size_t size)
 
     if (ftruncate(fd, (off_t)size) != 0)
         return -errno;
+    /* The daemon maps it too and must not be killed by a file that shrinks. */
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+        return -errno;
     memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (memory == MAP_FAILED)
         return -errno;
@@ -53,7 +57,7 @@ int arena_create(uint32_t ring_size, uint32_t ring_count)
 
     if (arena.head)
         return 0;
-    fd = (int)syscall(SYS_memfd_create, "tracerd-arena", MFD_CLOEXEC);
+    fd = (int)syscall(SYS_memfd_create, "tracerd-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -errno;
     result = map_arena(fd, trd_arena_size(ring_size, ring_count));

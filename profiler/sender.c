@@ -27,8 +27,9 @@
 
 #define RETRY_FIRST_MS 10
 #define RETRY_LAST_MS 1000
-#define BUSY_SPINS 2000 /* a writer needs some ten nanoseconds; a descheduled one holds the mark   \
-                         */
+#define BUSY_SPINS                                                                                 \
+    2000 /* a writer needs some ten nanoseconds; a descheduled one holds the mark                  \
+          */
 
 enum wish {
     WISH_RUN,
@@ -62,9 +63,11 @@ void sender_wake(void)
     (void)!write(sender.wake_fd, &one, sizeof(one));
 }
 
-/* Records are whole and never wrap, so a batch is one run of bytes between padding. Returns the
- * bytes that make one frame, and how many of its records are events to account for. */
-static uint32_t batch_extent(const uint8_t *bytes, uint64_t available, uint32_t *out_events)
+/*
+ * Records are whole and never wrap, so a batch is one run of bytes. Returns the bytes that make one
+ * frame; *out_events is what they account for: their events, and the drops that a `lost` tells.
+ */
+static uint32_t batch_extent(const uint8_t *bytes, uint64_t available, uint64_t *out_events)
 {
     uint32_t size = 0;
 
@@ -74,8 +77,11 @@ static uint32_t batch_extent(const uint8_t *bytes, uint64_t available, uint32_t 
 
         if (size + head->size > CONNECTION_BATCH_MAX)
             break;
+        if (head->id == TRD_EV_lost)
+            *out_events += ((const struct trd_ev_lost *)(const void *)(head + 1))->count;
+        else if (head->id != TRD_EVENT_PADDING)
+            *out_events += 1;
         size += head->size;
-        *out_events += head->id != TRD_EVENT_PADDING && head->id != TRD_EV_lost;
     }
     return size;
 }
@@ -91,7 +97,8 @@ static int send_ring(struct trd_arena *arena, uint32_t index, uint64_t head)
             arena->ring_size - place < head - tail ? arena->ring_size - place : head - tail;
         const uint8_t *bytes = trd_ring_bytes(ring) + place;
         struct trd_batch batch = { .ring = index, .tid = ring->tid, .position = tail };
-        uint32_t events, size = batch_extent(bytes, run, &events);
+        uint64_t events;
+        uint32_t size = batch_extent(bytes, run, &events);
         int result = connection_send(&sender.connection, TRD_FRAME_BATCH, &batch, sizeof(batch),
                                      bytes, size);
 

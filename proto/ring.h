@@ -70,7 +70,7 @@ struct trd_ring {
 
     /* the reader's */
     _Alignas(64) _Atomic uint64_t tail;
-    _Atomic uint64_t taken; /* events behind tail, and drops told by LOST frames */
+    _Atomic uint64_t taken; /* events behind tail, and drops that were told */
 };
 
 _Static_assert(sizeof(struct trd_arena) <= TRD_ARENA_HEAD_SIZE, "arena head");

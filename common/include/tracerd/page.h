@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "tracerd/catalog.h"
+#include "tracerd/record.h"
 
 struct trd_page_event {
     uint64_t ts; /* in the clock of the buffer, before any conversion */
@@ -34,14 +35,24 @@ struct trd_page {
 };
 
 /*
- * `size` bytes of page are readable. 0; -EBADMSG if the header does not fit or commit points
- * beyond the page (then as much as is there can still be walked: `damaged` says what is missing).
+ * `size` bytes of page are readable. 0; -EBADMSG if the header does not fit (nothing can be
+ * walked) or commit points beyond the page (what is there can be walked): `damaged` says what is
+ * missing.
  */
 int trd_page_init(struct trd_page *page, const uint8_t *bytes, size_t size,
                   const struct trd_page_layout *layout);
 
-/* 1 and the next event; 0 at the end of the page; -EBADMSG where the page contradicts itself (end).
+/*
+ * 1 and the next event; 0 at the end of the page; -EBADMSG where the page contradicts itself: its
+ * rest is given up, the next call returns 0.
  */
 int trd_page_next(struct trd_page *page, struct trd_page_event *out);
+
+/*
+ * What the event's own bytes say about a record: schema, data, size and tid (common_pid); the rest
+ * of *out stays as it is. False if its id has no format in the catalog.
+ */
+bool trd_page_event_record(const struct trd_catalog *catalog, const struct trd_page_event *event,
+                           struct trd_record *out);
 
 #endif

@@ -1,5 +1,7 @@
 #include "json_writer.h"
 
+#include "tracerd/json.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -11,31 +13,52 @@ const char json_digit_pairs[200] = "00010203040506070809101112131415161718192021
 
 static const char hex_digits[16] = "0123456789abcdef";
 
+static const uint64_t powers_of_ten[20] = {
+    0,
+    10,
+    100,
+    1000,
+    10000,
+    100000,
+    1000000,
+    10000000,
+    100000000,
+    1000000000,
+    10000000000,
+    100000000000,
+    1000000000000,
+    10000000000000,
+    100000000000000,
+    1000000000000000,
+    10000000000000000,
+    100000000000000000,
+    1000000000000000000,
+    10000000000000000000u,
+};
+
+/* log10(2) is about 1233 / 4096; one comparison corrects the estimate. */
+static unsigned count_digits(uint64_t value)
+{
+    unsigned estimate = (unsigned)(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
+
+    return estimate + (value >= powers_of_ten[estimate]);
+}
+
 char *json_put_u64(char *out, uint64_t value)
 {
-    char digits[20];
-    char *at = digits + sizeof(digits);
+    char *end = out + count_digits(value | (value == 0));
+    char *at = end;
 
     while (value >= 100) {
         at -= 2;
-        memcpy(at, json_digit_pairs + 2 * (value % 100), 2);
+        (void)json_put_pair(at, (uint32_t)(value % 100));
         value /= 100;
     }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(at, json_digit_pairs + 2 * value, 2);
-    } else {
-        *--at = (char)('0' + value);
-    }
-    return json_put(out, at, (size_t)(digits + sizeof(digits) - at));
-}
-
-char *json_put_i64(char *out, int64_t value)
-{
-    if (value >= 0)
-        return json_put_u64(out, (uint64_t)value);
-    *out++ = '-';
-    return json_put_u64(out, 0 - (uint64_t)value);
+    if (value >= 10)
+        (void)json_put_pair(at - 2, (uint32_t)value);
+    else
+        at[-1] = (char)('0' + value);
+    return end;
 }
 
 char *json_put_hex(char *out, uint64_t value)
@@ -49,30 +72,75 @@ char *json_put_hex(char *out, uint64_t value)
     return out;
 }
 
-/* Bytes at the start of which nothing needs escaping or checking: printable ASCII without " and \.
+char *json_put_hex_byte(char *out, uint8_t value)
+{
+    out[0] = hex_digits[value >> 4];
+    out[1] = hex_digits[value & 15];
+    return out + 2;
+}
+
+/* Printable ASCII without " and \ stands for itself. */
+static bool is_plain(uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+}
+
+#ifdef __SSE2__
+/* Bit i is set where byte i is not plain. */
+static inline unsigned special_mask(__m128i chunk)
+{
+    /* Signed comparison: bytes from 0x80 on are negative, hence below a blank too. */
+    __m128i low = _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20));
+    __m128i quote = _mm_cmpeq_epi8(chunk, _mm_set1_epi8('"'));
+    __m128i slash = _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\'));
+    __m128i delete = _mm_cmpeq_epi8(chunk, _mm_set1_epi8(0x7f));
+
+    return (unsigned)_mm_movemask_epi8(
+        _mm_or_si128(_mm_or_si128(low, quote), _mm_or_si128(slash, delete)));
+}
+#endif
+
+/* Whether all eight bytes are plain, for machines without vectors and for the ends of texts. */
+static inline bool all_plain(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+    uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\', delete = word ^ ones * 0x7f;
+    uint64_t below = word - ones * 0x20;
+
+    quote = (quote - ones) & ~quote;
+    slash = (slash - ones) & ~slash;
+    delete = (delete - ones) & ~delete;
+    return ((word | below | quote | slash | delete) & highs) == 0;
+}
+
+/*
+ * Copies what stands for itself; returns how many bytes. May write beyond that number, never beyond
+ * `size`.
  */
-static size_t plain_run(const uint8_t *bytes, size_t size)
+static inline size_t copy_plain(char *out, const uint8_t *bytes, size_t size)
 {
     size_t run = 0;
 
 #ifdef __SSE2__
     for (; run + 16 <= size; run += 16) {
         __m128i chunk = _mm_loadu_si128((const __m128i *)(bytes + run));
-        /* Signed comparison: bytes from 0x80 on are negative, hence below a blank too. */
-        __m128i low = _mm_cmplt_epi8(chunk, _mm_set1_epi8(0x20));
-        __m128i quote = _mm_cmpeq_epi8(chunk, _mm_set1_epi8('"'));
-        __m128i slash = _mm_cmpeq_epi8(chunk, _mm_set1_epi8('\\'));
-        __m128i delete = _mm_cmpeq_epi8(chunk, _mm_set1_epi8(0x7f));
-        int mask =
-            _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, quote), _mm_or_si128(slash, delete)));
+        unsigned mask = special_mask(chunk);
 
+        _mm_storeu_si128((__m128i *)(out + run), chunk);
         if (mask)
-            return run + (size_t)__builtin_ctz((unsigned)mask);
+            return run + (size_t)__builtin_ctz(mask);
     }
 #endif
-    while (run < size && bytes[run] >= 0x20 && bytes[run] < 0x7f && bytes[run] != '"' &&
-           bytes[run] != '\\')
-        run++;
+    for (; run + 8 <= size; run += 8) {
+        uint64_t word;
+
+        memcpy(&word, bytes + run, sizeof(word));
+        if (!all_plain(word))
+            break;
+        memcpy(out + run, &word, sizeof(word));
+    }
+    for (; run < size && is_plain(bytes[run]); run++)
+        out[run] = (char)bytes[run];
     return run;
 }
 
@@ -110,58 +178,91 @@ static bool is_escape_range(const uint8_t *bytes, size_t length)
     return length == 3 && bytes[0] == 0xef && bytes[1] >= 0x9c && bytes[1] <= 0x9f;
 }
 
-static char *put_escape(char *out, unsigned high, uint8_t byte)
+static char *put_escape(char *out, uint8_t high, uint8_t low)
 {
     out = JSON_PUT(out, "\\u");
-    *out++ = hex_digits[high >> 4];
-    *out++ = hex_digits[high & 15];
-    *out++ = hex_digits[byte >> 4];
-    *out++ = hex_digits[byte & 15];
-    return out;
+    return json_put_hex_byte(json_put_hex_byte(out, high), low);
 }
 
-static char *put_control(char *out, uint8_t byte)
+static char *put_ascii(char *out, uint8_t byte)
 {
-    static const char short_forms[32] = {
-        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
-    };
-    char letter = byte < 32 ? short_forms[byte] : byte == 0x7f ? 0 : (char)byte;
+    static const char short_forms[128] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                           ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\' };
 
-    if (!letter)
+    if (!short_forms[byte])
         return put_escape(out, 0, byte);
     *out++ = '\\';
-    *out++ = letter;
+    *out++ = short_forms[byte];
     return out;
 }
 
-char *json_put_string(char *out, const char *text, size_t size)
+/* One character that does not stand for itself, or is not ASCII; *size becomes its length. */
+static __attribute__((noinline)) char *put_special(char *out, const uint8_t *bytes, size_t *size)
 {
-    const uint8_t *bytes = (const uint8_t *)text;
+    size_t length;
 
+    if (*bytes < 0x80) {
+        *size = 1;
+        return put_ascii(out, *bytes);
+    }
+    length = utf8_length(bytes, *size);
+    if (length == 0 || is_escape_range(bytes, length)) {
+        *size = 1;
+        return put_escape(out, 0xf7, *bytes);
+    }
+    *size = length;
+    return json_put(out, (const char *)bytes, length);
+}
+
+static inline char *put_quoted(char *out, const uint8_t *bytes, size_t size, bool stop_at_nul)
+{
     *out++ = '"';
     while (size > 0) {
-        size_t run = plain_run(bytes, size);
+        size_t run = copy_plain(out, bytes, size);
 
-        out = json_put(out, (const char *)bytes, run);
+        out += run;
         bytes += run;
         size -= run;
-        if (size == 0)
+        if (size == 0 || (stop_at_nul && *bytes == '\0'))
             break;
-        if (*bytes < 0x80) {
-            out = put_control(out, *bytes);
-            run = 1;
-        } else {
-            run = utf8_length(bytes, size);
-            if (run == 0 || is_escape_range(bytes, run)) {
-                out = put_escape(out, 0xf7, *bytes);
-                run = 1;
-            } else {
-                out = json_put(out, (const char *)bytes, run);
-            }
-        }
+        run = size;
+        out = put_special(out, bytes, &run);
         bytes += run;
         size -= run;
     }
     *out++ = '"';
+    return out;
+}
+
+char *json_put_string(char *out, const char *bytes, size_t size)
+{
+    return put_quoted(out, (const uint8_t *)bytes, size, false);
+}
+
+char *json_put_text(char *out, const char *bytes, size_t size)
+{
+    return put_quoted(out, (const uint8_t *)bytes, size, true);
+}
+
+size_t trd_json_string(const char *bytes, size_t size, char *out, size_t capacity)
+{
+    if (JSON_STRING_MAX(size) > capacity)
+        return JSON_STRING_MAX(size);
+    return (size_t)(json_put_string(out, bytes, size) - out);
+}
+
+size_t trd_json_restore(char *text, size_t size)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    size_t out = 0;
+
+    for (size_t at = 0; at < size;) {
+        if (size - at >= 3 && is_escape_range(bytes + at, 3) && continues(bytes, size, at + 2)) {
+            text[out++] = (char)((bytes[at + 1] & 3) << 6 | (bytes[at + 2] & 0x3f));
+            at += 3;
+        } else {
+            text[out++] = text[at++];
+        }
+    }
     return out;
 }

@@ -26,13 +26,15 @@ struct trd_json_names {
 
 int trd_json_create(struct trd_json **out, const struct trd_json_names *names);
 void trd_json_destroy(struct trd_json *json);
-/* Symbols of this catalog's kernel for SYMBOL and STACK fields of its schemas. */
+/* Symbols of this catalog's kernel for SYMBOL and STACK fields of its schemas. Before the first
+ * record with one of them; catalog and schemas must outlive the writer. */
 void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog);
 
 /*
- * One line, newline included, with the given sequence number. Returns the bytes written;
- * -ENOSPC if capacity is too small (nothing is promised about out then): TRD_JSON_LINE_MAX is
- * enough for every record of up to 64 KiB.
+ * One line, newline included, with the given sequence number. Returns the bytes written; -ENOSPC if
+ * capacity is too small (nothing is promised about out then). TRD_JSON_LINE_MAX is enough for every
+ * event: should an event want more, which takes a hostile record, the fields that do not fit are
+ * left out and the line says "cut". Ready args must fit as they are.
  */
 #define TRD_JSON_LINE_MAX (1024 * 1024)
 int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, uint64_t seq,
@@ -41,5 +43,8 @@ int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, ui
 /* Helper for others who build lines: a JSON string with its quotes, UTF-8 repaired. Bytes written,
  * or what it would need if more than capacity (worst case 6 * size + 2). */
 size_t trd_json_string(const char *bytes, size_t size, char *out, size_t capacity);
+/* The bytes that a string of a line stood for: takes a string that a JSON parser decoded, undoes
+ * the repair in place, returns the new size. */
+size_t trd_json_restore(char *text, size_t size);
 
 #endif

@@ -1,0 +1,87 @@
+#include "clr_arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+int clr_arena_map(struct clr_arena *arena, int fd, const struct trd_hello *hello)
+{
+    uint64_t size = trd_arena_size(hello->ring_size, hello->ring_count);
+    struct stat status;
+    void *memory;
+    int seals;
+
+    /* A file that may shrink could end us with SIGBUS at any later look: it must be sealed. */
+    seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &status) != 0 ||
+        (uint64_t)status.st_size < size)
+        return -EBADMSG;
+    memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    *arena = (struct clr_arena){ memory, size, hello->ring_size, hello->ring_count };
+    if (arena->head->magic == TRD_ARENA_MAGIC)
+        return 0;
+    clr_arena_unmap(arena);
+    return -EBADMSG;
+}
+
+void clr_arena_unmap(struct clr_arena *arena)
+{
+    if (arena->head)
+        munmap(arena->head, arena->size);
+    arena->head = NULL;
+}
+
+uint32_t clr_arena_used(const struct clr_arena *arena)
+{
+    uint32_t used = arena->head ? atomic_load(&arena->head->ring_used) : 0;
+
+    return used < arena->ring_count ? used : arena->ring_count;
+}
+
+int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_arena_ring *out)
+{
+    struct trd_ring *ring = trd_arena_ring(arena->head, arena->ring_size, index);
+
+    out->tail = atomic_load(&ring->tail);
+    out->head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    out->tid = atomic_load(&ring->tid);
+    out->produced = atomic_load(&ring->produced);
+    out->untold = atomic_load(&ring->untold);
+    out->untold_from_ns = atomic_load(&ring->untold_from_ns);
+    out->untold_to_ns = atomic_load(&ring->untold_to_ns);
+    return out->head < out->tail || out->head - out->tail > arena->ring_size ||
+                   out->head % 8 != 0 || out->tail % 8 != 0
+               ? -EBADMSG
+               : 0;
+}
+
+void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from, uint64_t to,
+                    uint8_t *out)
+{
+    const uint8_t *bytes = trd_ring_bytes(trd_arena_ring(arena->head, arena->ring_size, index));
+    uint64_t place = from & (arena->ring_size - 1);
+    uint64_t size = to - from;
+    uint64_t first = arena->ring_size - place < size ? arena->ring_size - place : size;
+
+    memcpy(out, bytes + place, first);
+    memcpy(out + first, bytes, size - first);
+}
+
+uint64_t clr_arena_orphans(const struct clr_arena *arena)
+{
+    return arena->head ? atomic_load(&arena->head->orphan_dropped) : 0;
+}
+
+uint64_t clr_arena_produced(const struct clr_arena *arena)
+{
+    uint64_t produced = clr_arena_orphans(arena);
+    uint32_t used = clr_arena_used(arena);
+
+    for (uint32_t i = 0; i < used; i++)
+        produced += atomic_load(&trd_arena_ring(arena->head, arena->ring_size, i)->produced);
+    return produced;
+}

@@ -1,0 +1,43 @@
+/*
+ * Reads the arena of a traced process from outside (proto/ring.h): nothing in it is trusted, every
+ * number is read once, checked, and bytes are copied before they are looked at.
+ */
+#ifndef TRACERD_DAEMON_CLR_ARENA_H
+#define TRACERD_DAEMON_CLR_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame.h"
+
+struct clr_arena {
+    struct trd_arena *head; /* mapped, read-only; NULL = none */
+    size_t size;
+    uint32_t ring_size;
+    uint32_t ring_count;
+};
+
+/* Maps what HELLO came with. -EBADMSG if the descriptor is no memfd of the promised size. */
+int clr_arena_map(struct clr_arena *arena, int fd, const struct trd_hello *hello);
+void clr_arena_unmap(struct clr_arena *arena);
+
+uint32_t clr_arena_used(const struct clr_arena *arena);
+
+struct clr_arena_ring {
+    uint32_t tid;
+    uint64_t head; /* byte positions; head - tail <= ring size */
+    uint64_t tail;
+    uint64_t produced;
+    uint64_t untold;
+    uint64_t untold_from_ns, untold_to_ns;
+};
+/* -EBADMSG for positions that cannot be. */
+int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_arena_ring *out);
+/* Copies bytes [from, to) of the ring's life, at most a ring's worth. */
+void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from, uint64_t to,
+                    uint8_t *out);
+/* Events begun since the profiler was loaded, in every ring and in none. */
+uint64_t clr_arena_produced(const struct clr_arena *arena);
+uint64_t clr_arena_orphans(const struct clr_arena *arena);
+
+#endif

@@ -1,0 +1,171 @@
+#include "dotnet_ipc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define HEADER_SIZE 20
+#define SET_PROFILER 0x03
+#define COMMAND_ATTACH 0x01
+#define SET_SERVER 0xff
+#define ANSWER_OK 0x00
+#define ANSWER_ERROR 0xff
+
+static const char magic[14] = "DOTNET_IPC_V1";
+
+struct message {
+    uint8_t *bytes;
+    size_t size;
+    int failed;
+};
+
+static void put(struct message *message, const void *bytes, size_t size)
+{
+    if (size > DOTNET_IPC_MESSAGE_MAX - message->size) {
+        message->failed = 1;
+        return;
+    }
+    memcpy(message->bytes + message->size, bytes, size);
+    message->size += size;
+}
+
+static void put_u32(struct message *message, uint32_t value)
+{
+    put(message, &value, sizeof(value));
+}
+
+/* u32 count of UTF-16 units with the NUL, then the units; UTF-8 in, well-formed or byte by byte. */
+static void put_string(struct message *message, const char *text)
+{
+    const uint8_t *at = (const uint8_t *)text;
+    size_t count_at = message->size;
+    uint32_t count = 1;
+    uint16_t unit = 0;
+
+    put_u32(message, 0);
+    while (*at) {
+        uint32_t code = *at;
+        int more = code >= 0xf0 ? 3 : code >= 0xe0 ? 2 : code >= 0xc0 ? 1 : 0;
+
+        code = more ? code & (0x3fu >> more) : code;
+        for (at++; more > 0 && (*at & 0xc0) == 0x80; more--)
+            code = code << 6 | (*at++ & 0x3f);
+        if (code >= 0x10000) {
+            unit = (uint16_t)(0xd800 + ((code - 0x10000) >> 10));
+            put(message, &unit, sizeof(unit));
+            count++;
+            code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+        }
+        unit = (uint16_t)code;
+        put(message, &unit, sizeof(unit));
+        count++;
+    }
+    unit = 0;
+    put(message, &unit, sizeof(unit));
+    if (!message->failed)
+        memcpy(message->bytes + count_at, &count, sizeof(count));
+}
+
+int dotnet_ipc_build_attach(const uint8_t class_id[16], const char *library, const uint8_t *data,
+                            size_t data_size, uint32_t timeout_ms, uint8_t *out)
+{
+    struct message message = { .bytes = out };
+    uint8_t header[HEADER_SIZE] = { 0 };
+    uint16_t size;
+
+    memcpy(header, magic, sizeof(magic));
+    header[16] = SET_PROFILER;
+    header[17] = COMMAND_ATTACH;
+    put(&message, header, sizeof(header));
+    put_u32(&message, timeout_ms);
+    put(&message, class_id, 16);
+    put_string(&message, library);
+    put_u32(&message, (uint32_t)data_size);
+    put(&message, data, data_size);
+    if (message.failed)
+        return -ENAMETOOLONG;
+    size = (uint16_t)message.size;
+    memcpy(out + 14, &size, sizeof(size));
+    return (int)message.size;
+}
+
+int dotnet_ipc_parse_answer(const uint8_t *bytes, size_t size, int32_t *out_hresult)
+{
+    uint16_t total;
+    int32_t hresult = 0;
+
+    if (size < HEADER_SIZE)
+        return -EAGAIN;
+    memcpy(&total, bytes + 14, sizeof(total));
+    if (memcmp(bytes, magic, sizeof(magic)) != 0 || total < HEADER_SIZE ||
+        bytes[16] != SET_SERVER || (bytes[17] != ANSWER_OK && bytes[17] != ANSWER_ERROR))
+        return -EBADMSG;
+    if (size < total)
+        return -EAGAIN;
+    if (total >= HEADER_SIZE + sizeof(hresult))
+        memcpy(&hresult, bytes + HEADER_SIZE, sizeof(hresult));
+    else if (bytes[17] == ANSWER_ERROR)
+        return -EBADMSG;
+    /* An OK with a result below zero is no OK. */
+    *out_hresult = bytes[17] == ANSWER_OK && hresult > 0 ? 0 : hresult;
+    return 0;
+}
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd;
+
+    if (strlen(path) >= sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    strcpy(address.sun_path, path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        int error = errno;
+
+        close(fd);
+        return -error;
+    }
+    return fd;
+}
+
+int dotnet_ipc_request(const char *socket_path, const uint8_t *message, size_t size, int timeout_ms,
+                       int32_t *out_hresult)
+{
+    uint8_t answer[256];
+    size_t got = 0;
+    int fd = connect_to(socket_path);
+    int result;
+
+    if (fd < 0)
+        return fd;
+    result = send(fd, message, size, MSG_NOSIGNAL) == (ssize_t)size ? -EAGAIN : -errno;
+    while (result == -EAGAIN) {
+        struct pollfd ready = { .fd = fd, .events = POLLIN };
+        ssize_t count;
+        int polled = poll(&ready, 1, timeout_ms);
+
+        if (polled < 0 && errno == EINTR)
+            continue;
+        if (polled <= 0) {
+            result = polled == 0 ? -ETIMEDOUT : -errno;
+            break;
+        }
+        count = recv(fd, answer + got, sizeof(answer) - got, 0);
+        if (count <= 0) {
+            result = count == 0 ? -ECONNRESET : -errno;
+            break;
+        }
+        got += (size_t)count;
+        result = dotnet_ipc_parse_answer(answer, got, out_hresult);
+        if (result == -EAGAIN && got == sizeof(answer))
+            result = -EBADMSG;
+    }
+    close(fd);
+    return result;
+}

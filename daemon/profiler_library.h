@@ -1,0 +1,20 @@
+/* Where libtracerd_profiler.so is, and whether a runtime could load it. */
+#ifndef TRACERD_DAEMON_PROFILER_LIBRARY_H
+#define TRACERD_DAEMON_PROFILER_LIBRARY_H
+
+#include <stddef.h>
+
+#define PROFILER_LIBRARY_NAME "libtracerd_profiler.so"
+
+/*
+ * TRACERD_PROFILER, beside the program, in the build tree, in the installed library directory; the
+ * first that is there. Absolute path in `out`. 0, or -ENOENT after one sentence on stderr.
+ */
+int profiler_library_find(char *out, size_t size);
+/*
+ * Opens it in a child process the way the runtime will, so that the loader's own reason is told and
+ * not a bare 0x8007007E later (C23). 0, or -ENOEXEC after one sentence on stderr.
+ */
+int profiler_library_check(const char *path);
+
+#endif

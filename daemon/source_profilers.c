@@ -1,0 +1,109 @@
+/* The socket that profilers connect to. Every connection becomes a source of its own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clr_source.h"
+#include "listen.h"
+#include "log.h"
+#include "sources.h"
+#include "stream_lines.h"
+
+/*
+ * How long after it was loaded a profiler may need to introduce itself: its first events are older
+ * than its connection. Loading to connecting was measured at 1 to 3 ms; later ones are marked late.
+ */
+#define INTRODUCTION_GRACE_NS UINT64_C(30000000)
+
+struct profiler_listener {
+    struct pipeline *pipeline;
+    const struct options *options;
+    struct profiler_watch watch;
+    struct listen_socket socket;
+    /* Stands in the merge for processes that have not introduced themselves yet. */
+    struct trd_merge_input input;
+    bool closing;
+};
+
+static int next(struct trd_merge_input *input, struct trd_record *out)
+{
+    struct profiler_listener *listener =
+        (struct profiler_listener *)((char *)input - offsetof(struct profiler_listener, input));
+
+    (void)out;
+    if (listener->closing)
+        return 0;
+    input->watermark_ns = clock_now_ns() - INTRODUCTION_GRACE_NS;
+    return -EAGAIN;
+}
+
+static void on_hello(pid_t pid, void *context)
+{
+    const struct profiler_watch *watch = context;
+
+    log_verbose("a profiler introduced itself: pid=%d", pid);
+    if (watch->on_hello)
+        watch->on_hello(pid, watch->context);
+}
+
+static void on_end(pid_t pid, void *context)
+{
+    const struct profiler_watch *watch = context;
+
+    if (watch->on_end)
+        watch->on_end(pid, watch->context);
+}
+
+static void on_connection(struct listen_socket *socket, int fd)
+{
+    struct profiler_listener *listener = socket->context;
+    struct clr_source_events events = { on_hello, on_end, &listener->watch };
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+
+    /* The pid that counts is the kernel's word, not the peer's. */
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0 ||
+        clr_source_open(listener->pipeline, listener->options, fd, peer.pid, &events) != 0)
+        close(fd);
+}
+
+int source_profilers_listen(struct pipeline *pipeline, const struct options *options,
+                            const char *path, unsigned mode, const struct profiler_watch *watch,
+                            struct profiler_listener **out)
+{
+    struct profiler_listener *listener = calloc(1, sizeof(*listener));
+    int result;
+
+    if (!listener)
+        return EXIT_NOTHING;
+    listener->pipeline = pipeline;
+    listener->options = options;
+    listener->watch = *watch;
+    result = listen_socket_open(&listener->socket, pipeline_loop(pipeline), path, mode,
+                                on_connection, listener);
+    if (result != 0) {
+        log_error("cannot listen for profilers: path=%s, error=\"%s\"", path, strerror(-result));
+        free(listener);
+        return EXIT_NOTHING;
+    }
+    listener->input.next = next;
+    (void)pipeline_add_input(pipeline, &listener->input);
+    *out = listener;
+    return 0;
+}
+
+static void on_closed(struct listen_socket *socket)
+{
+    free(socket->context);
+}
+
+void source_profilers_close(struct profiler_listener *listener)
+{
+    if (!listener)
+        return;
+    listener->closing = true;
+    pipeline_remove_input(listener->pipeline, &listener->input);
+    listen_socket_close(&listener->socket, on_closed);
+}

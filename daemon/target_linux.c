@@ -1,0 +1,156 @@
+#include "target_linux.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracefs_linux.h"
+
+static char *read_proc(pid_t pid, const char *name, size_t *out_size)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+    return read_whole_file(path, out_size);
+}
+
+/* The last number of a line like `NSpid:\t4242\t7`. */
+static long last_number(const char *status, const char *key)
+{
+    const char *line = strstr(status, key);
+    long number = -1;
+
+    if (!line)
+        return -1;
+    line += strlen(key);
+    while (*line && *line != '\n') {
+        char *end;
+        long value = strtol(line, &end, 10);
+
+        if (end == line)
+            break;
+        number = value;
+        line = end;
+        while (*line == '\t' || *line == ' ')
+            line++;
+    }
+    return number;
+}
+
+pid_t target_inner_pid(pid_t pid)
+{
+    char *status = read_proc(pid, "status", NULL);
+    long inner;
+
+    if (!status)
+        return -ESRCH;
+    inner = last_number(status, "\nNSpid:");
+    free(status);
+    return inner > 0 ? (pid_t)inner : pid;
+}
+
+int target_user(pid_t pid, uid_t *out)
+{
+    char *status = read_proc(pid, "status", NULL);
+    const char *line = status ? strstr(status, "\nUid:") : NULL;
+    unsigned real, effective;
+    int result = -ESRCH;
+
+    if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2) {
+        *out = effective;
+        result = 0;
+    }
+    free(status);
+    return result;
+}
+
+pid_t *target_threads(pid_t pid, size_t *out_count)
+{
+    char path[64];
+    struct dirent *entry;
+    pid_t *tids = NULL;
+    size_t count = 0;
+    DIR *directory;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    directory = opendir(path);
+    if (!directory)
+        return NULL;
+    while ((entry = readdir(directory))) {
+        long tid = strtol(entry->d_name, NULL, 10);
+
+        if (tid <= 0)
+            continue;
+        if (count % 64 == 0) {
+            pid_t *bigger = realloc(tids, (count + 64) * sizeof(*tids));
+
+            if (!bigger)
+                break;
+            tids = bigger;
+        }
+        tids[count++] = (pid_t)tid;
+    }
+    closedir(directory);
+    *out_count = count;
+    return tids;
+}
+
+pid_t target_host_tid(pid_t pid, pid_t inner)
+{
+    size_t count = 0;
+    pid_t *tids = target_threads(pid, &count);
+    pid_t found = inner;
+
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        char *status;
+
+        (void)snprintf(name, sizeof(name), "task/%d/status", tids[i]);
+        status = read_proc(pid, name, NULL);
+        if (status && last_number(status, "\nNSpid:") == inner)
+            found = tids[i];
+        free(status);
+    }
+    free(tids);
+    return found;
+}
+
+char *target_environment(pid_t pid, const char *name)
+{
+    size_t size = 0, length = strlen(name);
+    char *text = read_proc(pid, "environ", &size);
+    char *value = NULL;
+
+    for (char *entry = text; entry && entry < text + size && !value; entry += strlen(entry) + 1)
+        if (strncmp(entry, name, length) == 0 && entry[length] == '=')
+            value = strdup(entry + length + 1);
+    free(text);
+    return value;
+}
+
+int target_maps(pid_t pid, const char *suffix)
+{
+    char *text = read_proc(pid, "maps", NULL);
+    size_t length = strlen(suffix);
+    int found = 0;
+
+    if (!text)
+        return -errno;
+    for (const char *at = strstr(text, suffix); at && !found; at = strstr(at + 1, suffix))
+        found = at[length] == '\n' || at[length] == ' ';
+    free(text);
+    return found;
+}
+
+bool target_is_dead(pid_t pid)
+{
+    char *stat = read_proc(pid, "stat", NULL);
+    const char *behind_name = stat ? strrchr(stat, ')') : NULL;
+    bool dead =
+        !behind_name || behind_name[1] == '\0' || behind_name[2] == 'Z' || behind_name[2] == 'X';
+
+    free(stat);
+    return dead;
+}

@@ -1,0 +1,29 @@
+/*
+ * What /proc tells of a process: namespaces, user, threads, whether it runs .NET. Answers only;
+ * what to do about them is the commands' business.
+ */
+#ifndef TRACERD_DAEMON_TARGET_LINUX_H
+#define TRACERD_DAEMON_TARGET_LINUX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* pid as the process sees itself (last number of NSpid); pid itself if /proc does not say; -ESRCH.
+ */
+pid_t target_inner_pid(pid_t pid);
+/* Effective user; -ESRCH. */
+int target_user(pid_t pid, uid_t *out);
+/* Host tid of a thread that calls itself `inner`; `inner` if it cannot be found. */
+pid_t target_host_tid(pid_t pid, pid_t inner);
+/* Thread ids now; allocated, *out_count of them. NULL with errno. */
+pid_t *target_threads(pid_t pid, size_t *out_count);
+/* Value of a variable in the process's initial environment; allocated. NULL: not set or unreadable.
+ */
+char *target_environment(pid_t pid, const char *name);
+/* Does a mapping of the process end in `suffix`, as in "/libcoreclr.so"? -errno if unreadable. */
+int target_maps(pid_t pid, const char *suffix);
+/* Gone, or only waiting to be reaped. */
+bool target_is_dead(pid_t pid);
+
+#endif

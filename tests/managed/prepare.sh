@@ -3,10 +3,12 @@
 #   OUT/apps/NAME/app.dll    one binary per program, for all runtimes
 #   OUT/VERSION/dotnet       3.1, 8, 9: a host that sees this runtime and no other; 10: the installed one
 #   OUT/self-contained-VERSION/app    the story published with its runtime, 8 and 9
+# With a second argument only that set is made: `sample`, the story for the installed SDK's own runtime, needs nothing
+# beyond the SDK.
 # The packages come from NuGet the first time; afterwards they lie in its cache and no network is asked.
 set -eu
 
-[ $# -eq 1 ] || { echo "usage: prepare.sh OUT" >&2; exit 2; }
+[ $# -eq 1 ] || [ "${2-}" = sample ] || { echo "usage: prepare.sh OUT [sample]" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,6 +48,11 @@ lay_out() {
 }
 
 export TRACERD_MANAGED_OUT="$out" DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1
+if [ "${2-}" = sample ]; then
+    sdk=$(dotnet --version)
+    dotnet build "$here/story/story.csproj" -nologo -v:q -nodeReuse:false -p:SampleFramework="net${sdk%%.*}.0" -c Release
+    exit 0
+fi
 dotnet msbuild "$here/managed.proj" -nologo -v:q -nodeReuse:false -t:Restore
 dotnet msbuild "$here/managed.proj" -nologo -v:q -nodeReuse:false -m:2 -t:Build
 for version in 8.0.34 9.0.23; do

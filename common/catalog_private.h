@@ -13,6 +13,7 @@ struct trd_catalog {
     struct trd_schema **schemas; /* owned, in the order they were added */
     size_t schema_count;
     size_t schema_capacity;
+    const struct trd_field *pid_field; /* common_pid: the same in every format of a kernel */
     struct trd_schema *by_id[65536]; /* ids are 16 bits wide in every record */
 };
 

@@ -166,35 +166,15 @@ static int hand_out_loss(struct dat_cpu *cpu, uint64_t ts_ns, struct trd_record 
     return 1;
 }
 
-/* Offset of common_pid in every kernel since 2.6.27; taken from the format where there is one. */
-static int32_t record_tid(const struct trd_schema *schema, const uint8_t *data, size_t size)
-{
-    for (uint32_t i = 0; i < schema->common_count; i++)
-        if (strcmp(schema->fields[i].name, "common_pid") == 0 &&
-            (size_t)schema->fields[i].offset + schema->fields[i].size <= size)
-            return (int32_t)load_int(data + schema->fields[i].offset, schema->fields[i].size, true,
-                                     schema->big_endian);
-    return -1;
-}
-
 static int hand_out_event(struct dat_cpu *cpu, const struct trd_page_event *event,
                           struct trd_record *out)
 {
-    bool big_endian = cpu->dat->big_endian;
-    const struct trd_schema *schema =
-        event->size >= 2 ? trd_catalog_find(cpu->dat->catalog, load_u16(event->data, big_endian))
-                         : NULL;
-
-    if (!schema) {
+    fill(cpu, out);
+    if (!trd_page_event_record(cpu->dat->catalog, event, out)) {
         cpu->totals->unknown_ids++;
         return 0;
     }
-    fill(cpu, out);
     out->ts_ns = convert_time(cpu->dat, event->ts);
-    out->schema = schema;
-    out->data = event->data;
-    out->size = event->size;
-    out->tid = record_tid(schema, event->data, event->size);
     cpu->last_ts_ns = out->ts_ns;
     cpu->started = true;
     return 1;

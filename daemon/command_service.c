@@ -22,7 +22,6 @@ struct service {
     uv_loop_t loop;
     struct pipeline *pipeline;
     struct profiler_listener *profilers;
-    struct client_listener *clients;
     struct interrupt interrupt;
     unsigned processes;
 };
@@ -54,9 +53,7 @@ static void stop_all(struct service *service)
 {
     (void)sd_notify(0, "STOPPING=1");
     source_profilers_close(service->profilers);
-    sink_clients_close(service->clients);
     service->profilers = NULL;
-    service->clients = NULL;
     pipeline_stop(service->pipeline);
 }
 
@@ -93,7 +90,7 @@ static int start(struct service *service)
 
     (void)snprintf(path, sizeof(path), "%s/stream.sock", directory);
     if (result == 0)
-        result = sink_clients_listen(service->pipeline, path, &service->clients);
+        result = sink_clients_listen(service->pipeline, path, service->options.clients_max);
     if (result == 0 && !service->options.no_kernel)
         result = source_ftrace_open(service->pipeline, &service->options, NULL, 0, &ftrace);
     /* Any user's process may connect; SO_PEERCRED says whose it is. */

@@ -8,6 +8,7 @@
 
 #include "event.h"
 #include "log.h"
+#include "option_values.h"
 
 struct config {
     json_t *root; /* owned */
@@ -19,11 +20,14 @@ static int wrong(const char *path, const char *key, const char *what)
     return EXIT_USAGE;
 }
 
-static int set_text(const char *path, const char *key, const json_t *value, const char **out)
+static int set_runtime_dir(const char *path, const char *key, const json_t *value,
+                           struct options *options)
 {
-    if (!json_is_string(value))
-        return wrong(path, key, "a string");
-    *out = json_string_value(value);
+    const char *directory = json_string_value(value);
+
+    if (!directory || directory[0] != '/')
+        return wrong(path, key, "an absolute path");
+    options->runtime_dir = directory;
     return 0;
 }
 
@@ -35,12 +39,15 @@ static int set_events(const char *path, const char *key, const json_t *value,
 
     if (!json_is_array(value) || json_array_size(value) > OPTIONS_LIST_MAX)
         return wrong(path, key, "a list of at most 64 globs like \"sched:*\"");
+    options->event_count = 0;
     json_array_foreach(value, i, item)
     {
-        if (!json_is_string(item) || !strchr(json_string_value(item), ':'))
+        if (!json_is_string(item) || !option_is_event(json_string_value(item)))
             return wrong(path, key, "a list of globs like \"sched:*\"");
         options->events[options->event_count++] = json_string_value(item);
     }
+    if (options->event_count == 0)
+        return wrong(path, key, "a list of at least one glob; \"kernel\": false switches all off");
     return 0;
 }
 
@@ -60,36 +67,68 @@ static int set_categories(const char *path, const char *key, const json_t *value
                            : -1;
 
         if (category < 0)
-            return wrong(path, key, "a list of: thread, loader, jit, gc, exception");
+            return wrong(path, key, "a list of: " OPTION_CATEGORIES);
         options->clr_categories |= 1u << category;
     }
     options->no_clr = json_array_size(value) == 0;
     return 0;
 }
 
+static int set_kernel(const char *path, const char *key, const json_t *value,
+                      struct options *options)
+{
+    if (!json_is_boolean(value))
+        return wrong(path, key, "true or false");
+    options->no_kernel = json_is_false(value);
+    return 0;
+}
+
+static int set_kernel_buffer(const char *path, const char *key, const json_t *value,
+                             struct options *options)
+{
+    uint64_t bytes = 0;
+
+    if (!json_is_string(value) || !option_size(json_string_value(value), &bytes))
+        return wrong(path, key, "a size like \"4M\" or \"512K\"");
+    if (options->kernel_buffer_bytes == 0) /* the command line goes before the file */
+        options->kernel_buffer_bytes = bytes;
+    return 0;
+}
+
+static int set_clients_max(const char *path, const char *key, const json_t *value,
+                           struct options *options)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 1 ||
+        json_integer_value(value) > CLIENTS_MAX_LIMIT)
+        return wrong(path, key, "a number from 1 to 1024");
+    options->clients_max = (unsigned)json_integer_value(value);
+    return 0;
+}
+
+static const struct {
+    const char *key;
+    int (*set)(const char *path, const char *key, const json_t *value, struct options *options);
+} keys[] = {
+    { "runtime_dir", set_runtime_dir },
+    { "events", set_events },
+    { "clr", set_categories },
+    { "kernel", set_kernel },
+    { "kernel_buffer", set_kernel_buffer },
+    { "clients_max", set_clients_max },
+};
+
 static int set_key(const char *path, const char *key, const json_t *value, struct options *options)
 {
-    if (strcmp(key, "runtime_dir") == 0)
-        return set_text(path, key, value, &options->runtime_dir);
-    if (strcmp(key, "events") == 0)
-        return set_events(path, key, value, options);
-    if (strcmp(key, "clr") == 0)
-        return set_categories(path, key, value, options);
-    if (strcmp(key, "kernel") == 0) {
-        if (!json_is_boolean(value))
-            return wrong(path, key, "true or false");
-        options->no_kernel = json_is_false(value);
-        return 0;
+    char known[128] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strcmp(keys[i].key, key) == 0)
+            return keys[i].set(path, key, value, options);
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+                                 keys[i].key);
     }
-    if (strcmp(key, "kernel_buffer") == 0) {
-        if (!json_is_integer(value) || json_integer_value(value) <= 0)
-            return wrong(path, key, "a number of bytes");
-        options->kernel_buffer_bytes = (uint64_t)json_integer_value(value);
-        return 0;
-    }
-    log_error("%s: there is no key \"%s\"; runtime_dir, events, clr, kernel and kernel_buffer are "
-              "known",
-              path, key);
+    log_error("%s: there is no key \"%s\"; known are %s", path, key, known);
     return EXIT_USAGE;
 }
 

@@ -1,15 +1,15 @@
 #include "options.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "event.h"
 #include "log.h"
+#include "option_values.h"
 
 #define MAX_DELAY_DEFAULT_NS UINT64_C(250000000)
+#define CLIENTS_MAX_DEFAULT 64
 
 /* Which commands know an option; the help groups by it too. */
 #define FOR_RUN (1u << COMMAND_RUN)
@@ -51,7 +51,7 @@ static const struct option_row rows[] = {
     { "event", 'e', TYPE_LIST, AT(events), AT(event_count), FOR_STREAM, "SYSTEM:EVENT",
       "kernel events, a glob like 'sched:*' (default: sched, signal, irq, page faults, block)" },
     { "clr", 0, TYPE_CATEGORIES, AT(clr_categories), 0, FOR_STREAM, "LIST",
-      "CLR categories: thread,loader,jit,gc,exception (default: all)" },
+      "CLR categories, of " OPTION_CATEGORIES " (default: all)" },
     { "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_STREAM, NULL, "no kernel events" },
     { "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_STREAM, NULL, "no CLR events" },
     { "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH, "PID", "attach to a running .NET process" },
@@ -73,58 +73,16 @@ static const struct option_row rows[] = {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
-static const struct {
-    const char *unit;
-    uint64_t factor;
-} time_units[] = { { "ns", 1 },
-                   { "us", 1000 },
-                   { "ms", 1000000 },
-                   { "s", 1000000000 },
-                   { "m", UINT64_C(60000000000) },
-                   { "h", UINT64_C(3600000000000) } },
-  size_units[] = { { "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 } };
-
-/* Digits with one of the units; false for anything else, or zero. */
-static bool parse_quantity(const char *text, uint64_t *out, bool is_time)
+static int set_categories(uint32_t *mask, const char *list)
 {
-    char *unit;
-    unsigned long long number;
-    size_t count = is_time ? sizeof(time_units) / sizeof(time_units[0])
-                           : sizeof(size_units) / sizeof(size_units[0]);
+    const char *bad;
+    size_t bad_size;
 
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    number = strtoull(text, &unit, 10);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = is_time ? time_units[i].unit : size_units[i].unit;
-        uint64_t factor = is_time ? time_units[i].factor : size_units[i].factor;
-
-        if (strcmp(unit, name) == 0 && errno == 0 && number > 0 && number <= INT64_MAX / factor) {
-            *out = number * factor;
-            return true;
-        }
-    }
-    return false;
-}
-
-static int parse_categories(uint32_t *mask, const char *list)
-{
-    *mask = TRD_CATEGORY_BIT(RUNTIME);
-    for (const char *name = list; *name;) {
-        size_t length = strcspn(name, ",");
-        int category = trd_category_find(name, length);
-
-        if (category < 0) {
-            log_error("--clr: there is no category \"%.*s\"; thread, loader, jit, gc and exception "
-                      "are known",
-                      (int)length, name);
-            return EXIT_USAGE;
-        }
-        *mask |= 1u << category;
-        name += length + (name[length] == ',');
-    }
-    return 0;
+    if (option_categories(list, mask, &bad, &bad_size))
+        return 0;
+    log_error("--clr: there is no category \"%.*s\"; known are " OPTION_CATEGORIES, (int)bad_size,
+              bad);
+    return EXIT_USAGE;
 }
 
 static int set_list(struct options *options, const struct option_row *row, const char *value)
@@ -136,9 +94,10 @@ static int set_list(struct options *options, const struct option_row *row, const
         log_error("--%s: given more than %d times", row->name, OPTIONS_LIST_MAX);
         return EXIT_USAGE;
     }
-    if (row->offset == AT(events) && !strchr(value, ':')) {
-        log_error("--event: \"%s\" is not of the form SYSTEM:EVENT; try '%s:*' or '*:%s'", value,
-                  value, value);
+    if (row->offset == AT(events) && !option_is_event(value)) {
+        log_error("--event: \"%s\" is not of the form SYSTEM:EVENT, as in sched:sched_switch or "
+                  "'irq:*'",
+                  value);
         return EXIT_USAGE;
     }
     list[(*count)++] = value;
@@ -172,19 +131,22 @@ static int set_option(struct options *options, const struct option_row *row, con
     case TYPE_LIST:
         return set_list(options, row, value);
     case TYPE_CATEGORIES:
-        return parse_categories(member, value);
+        return set_categories(member, value);
     case TYPE_COMMAND:
         options->command = (enum command)row->offset;
         return 0;
     case TYPE_PID:
-        if (!parse_quantity(value, &number, false) || number > INT_MAX)
+        if (!option_number(value, &number) || number > INT_MAX)
             return bad_value(row, value);
         *(pid_t *)member = (pid_t)number;
         options->command = COMMAND_ATTACH;
         return 0;
-    default:
-        return parse_quantity(value, member, row->type == TYPE_TIME) ? 0 : bad_value(row, value);
+    case TYPE_TIME:
+        return option_time(value, member) ? 0 : bad_value(row, value);
+    case TYPE_SIZE:
+        return option_size(value, member) ? 0 : bad_value(row, value);
     }
+    return EXIT_USAGE;
 }
 
 static const struct option_row *find_long(const char *name, size_t length)
@@ -315,7 +277,8 @@ int options_parse(struct options *options, int argc, char **argv)
     int result = 0;
 
     *options = (struct options){ .clr_categories = TRD_CATEGORIES_ALL,
-                                 .max_delay_ns = MAX_DELAY_DEFAULT_NS };
+                                 .max_delay_ns = MAX_DELAY_DEFAULT_NS,
+                                 .clients_max = CLIENTS_MAX_DEFAULT };
     if (argc > 1 && argv[1][0] != '-') {
         result = parse_command(options, argv[1]);
         first = 2;

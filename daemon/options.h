@@ -27,7 +27,8 @@ enum command {
     COMMAND_VERSION,
 };
 
-#define OPTIONS_LIST_MAX 64 /* -o, -e and the like: more is a mistake, not a wish */
+#define CLIENTS_MAX_LIMIT 1024 /* each may hold some megabytes of lines */
+#define OPTIONS_LIST_MAX 64    /* -o, -e and the like: more is a mistake, not a wish */
 
 struct options {
     enum command command;
@@ -50,6 +51,7 @@ struct options {
     int verbose;
     const char *config_path; /* -c */
     const char *runtime_dir; /* of the service; sockets live there */
+    unsigned clients_max;    /* consumers of the service at a time */
 };
 
 /* 0, or EXIT_USAGE after one sentence on stderr. argv must outlive the options. */

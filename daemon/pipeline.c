@@ -1,23 +1,22 @@
 #include "pipeline.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger.h"
 #include "log.h"
+#include "outlet.h"
 #include "sinks.h"
 #include "stream_lines.h"
 #include "summary.h"
 #include "tally.h"
-#include "tracerd/json.h"
 
 /* A pump does this much, then the loop may read sockets and pages again. */
 #define PUMP_RECORDS_MAX 16384
-#define BUFFER_FLUSH (256 * 1024)
-#define BUFFER_SIZE (BUFFER_FLUSH + TRD_JSON_LINE_MAX)
 #define TICK_MS 10 /* stalled inputs are looked at this often */
 #define HEARTBEAT_NS UINT64_C(1000000000)
-#define SOURCES_SUMMED_MAX 256 /* rows of `bye`; later ones are summed into the last */
 
 struct pipeline {
     uv_loop_t *loop;
@@ -25,31 +24,27 @@ struct pipeline {
     void (*done)(struct pipeline *pipeline, void *context);
     void *context;
     bool live;
+    char session[SESSION_SIZE];
 
     struct trd_merge *merge;
     struct trd_enrich *enrich;
-    struct trd_json *json;
+    struct outlet outlet;
     struct tally tally;
-    struct summary *summary; /* NULL without --summary */
-    struct source *sources;  /* owned list */
-    struct sink *sinks;
-    char *hello; /* owned */
+    struct summary *summary;        /* NULL without --summary */
+    struct source *sources;         /* owned list */
+    struct source *kept;            /* owned list: ended, but their schemas are in use */
+    const struct source *reference; /* whose clock is the timeline's; replay */
+    struct ledger_book book;
 
-    char *buffer; /* owned; whole lines that wait for the flush */
-    size_t used;
-    uint64_t buffered_lines;
-    uint64_t seq; /* of the next line; hello is 0 */
-    uint64_t lines;
     uint64_t filtered;
+    uint64_t unwritten;
     uint64_t events; /* written */
     uint64_t last_ts_ns;
     uint64_t last_heartbeat_ns;
 
-    struct bye_source ended[SOURCES_SUMMED_MAX];
-    size_t ended_count;
-
     uv_timer_t tick;
     uv_idle_t more; /* active while a pump stopped at its limit */
+    bool started;   /* hello has been written */
     bool pumping;
     bool stopping;
     bool finish_when_ended;
@@ -79,15 +74,13 @@ static int create_parts(struct pipeline *pipeline)
     if (result == 0)
         result = trd_enrich_create(&pipeline->enrich);
     if (result == 0)
-        result = trd_json_create(&pipeline->json, trd_enrich_names(pipeline->enrich));
+        result = outlet_init(&pipeline->outlet, trd_enrich_names(pipeline->enrich));
     if (result == 0 && pipeline->options->summary)
         result = summary_create(&pipeline->summary);
-    pipeline->buffer = malloc(BUFFER_SIZE);
-    pipeline->hello = hello_line(pipeline->options, pipeline->live);
-    return result == 0 && pipeline->buffer && pipeline->hello ? 0 : -ENOMEM;
+    return result;
 }
 
-/* With no -o at all: standard output, but not under `run`, whose application owns it. */
+/* Standard output where no -o names another place; a service has its consumers. */
 static int open_outputs(struct pipeline *pipeline)
 {
     const struct options *options = pipeline->options;
@@ -103,49 +96,65 @@ static int open_outputs(struct pipeline *pipeline)
     return 0;
 }
 
+static void open_handles(struct pipeline *pipeline)
+{
+    uv_timer_init(pipeline->loop, &pipeline->tick);
+    uv_idle_init(pipeline->loop, &pipeline->more);
+    pipeline->tick.data = pipeline;
+    pipeline->more.data = pipeline;
+    pipeline->open_handles = 2;
+    if (pipeline->live)
+        uv_timer_start(&pipeline->tick, on_tick, TICK_MS, TICK_MS);
+}
+
 int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options *options,
                     void (*done)(struct pipeline *pipeline, void *context), void *context)
 {
     struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
     int result;
 
+    *out = pipeline;
     if (!pipeline)
-        return -ENOMEM;
+        return EXIT_NOTHING;
     pipeline->loop = loop;
     pipeline->options = options;
     pipeline->done = done;
     pipeline->context = context;
     pipeline->live = options->command != COMMAND_REPLAY;
-    pipeline->seq = 1;
-    pipeline->lines = 1;
+    pipeline->last_heartbeat_ns = clock_now_ns();
+    session_make(pipeline->session);
     tally_init(&pipeline->tally, options);
-    uv_timer_init(loop, &pipeline->tick);
-    uv_idle_init(loop, &pipeline->more);
-    pipeline->tick.data = pipeline;
-    pipeline->more.data = pipeline;
-    pipeline->open_handles = 2;
-    result = create_parts(pipeline);
-    if (result != 0)
+    if (create_parts(pipeline) != 0) {
         log_error("cannot start: no memory");
-    else
-        result = open_outputs(pipeline);
-    if (result == 0 && pipeline->live)
-        uv_timer_start(&pipeline->tick, on_tick, TICK_MS, TICK_MS);
-    *out = pipeline;
+        return EXIT_NOTHING;
+    }
+    result = open_outputs(pipeline);
+    if (result == 0)
+        open_handles(pipeline);
     return result;
+}
+
+static void destroy_list(struct source *source)
+{
+    while (source) {
+        struct source *next = source->next;
+
+        source->destroy(source);
+        source = next;
+    }
 }
 
 void pipeline_destroy(struct pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    destroy_list(pipeline->sources);
+    destroy_list(pipeline->kept);
     trd_merge_destroy(pipeline->merge);
-    trd_json_destroy(pipeline->json);
+    outlet_finish(&pipeline->outlet);
     trd_enrich_destroy(pipeline->enrich);
     summary_destroy(pipeline->summary);
     tally_finish(&pipeline->tally);
-    free(pipeline->buffer);
-    free(pipeline->hello);
     free(pipeline);
 }
 
@@ -156,91 +165,60 @@ struct trd_enrich *pipeline_enrich(struct pipeline *pipeline)
 
 void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog)
 {
-    trd_json_add_catalog(pipeline->json, catalog);
+    trd_json_add_catalog(pipeline->outlet.json, catalog);
 }
 
-/* Lines */
-
-static void flush(struct pipeline *pipeline)
+uv_loop_t *pipeline_loop(struct pipeline *pipeline)
 {
-    struct sink *next;
-
-    if (pipeline->used == 0)
-        return;
-    for (struct sink *sink = pipeline->sinks; sink; sink = next) {
-        next = sink->next; /* a failing sink takes itself out */
-        sink->lines(sink, pipeline->buffer, pipeline->used, pipeline->buffered_lines);
-    }
-    pipeline->used = 0;
-    pipeline->buffered_lines = 0;
+    return pipeline->loop;
 }
+
+/* Records */
 
 static void write_record(struct pipeline *pipeline, const struct trd_record *record)
 {
-    int64_t size;
-
-    if (pipeline->used >= BUFFER_FLUSH)
-        flush(pipeline);
-    size = trd_json_line(pipeline->json, record, pipeline->seq, pipeline->buffer + pipeline->used,
-                         BUFFER_SIZE - pipeline->used);
-    if (size < 0) {
-        log_verbose("a record does not fit into a line: name=%s, bytes=%u",
-                    record->schema ? record->schema->full_name : "?", record->size);
-        pipeline->filtered++;
+    if (outlet_record(&pipeline->outlet, record) == 0)
         return;
-    }
-    pipeline->used += (size_t)size;
-    pipeline->buffered_lines++;
-    pipeline->seq++;
-    pipeline->lines++;
+    log_verbose("a record could not be written as a line: name=%s, bytes=%u",
+                record->schema ? record->schema->full_name : "?", record->size);
+    pipeline->unwritten += record->kind == TRD_KIND_EVENT;
+    pipeline->partial = true;
 }
 
-static void write_text_line(struct pipeline *pipeline, const char *line)
+/* An event, or what stands beside events: selected and counted by its kind. */
+static void write_selected(struct pipeline *pipeline, const struct trd_record *record)
 {
-    size_t size = strlen(line);
+    struct tally_row *row = tally_find(&pipeline->tally, record);
 
-    if (pipeline->used + size > BUFFER_SIZE)
-        flush(pipeline);
-    memcpy(pipeline->buffer + pipeline->used, line, size);
-    pipeline->used += size;
-    pipeline->buffered_lines++;
-    pipeline->lines++;
+    if (!row->selected) {
+        pipeline->filtered += record->kind == TRD_KIND_EVENT;
+        return;
+    }
+    if (record->kind == TRD_KIND_EVENT) {
+        row->count++;
+        pipeline->events++;
+    }
+    write_record(pipeline, record);
+    if (pipeline->summary)
+        summary_note(pipeline->summary, record);
 }
 
 static void write_derived(struct pipeline *pipeline)
 {
     struct trd_record record;
 
-    while (trd_enrich_derived(pipeline->enrich, &record) == 1) {
-        if (pipeline->options->no_clr)
-            continue;
-        if (pipeline->summary)
-            summary_note(pipeline->summary, &record, NULL);
-        write_record(pipeline, &record);
-    }
+    while (trd_enrich_derived(pipeline->enrich, &record) == 1)
+        write_selected(pipeline, &record);
 }
 
 static void take_record(struct pipeline *pipeline, struct trd_record *record)
 {
-    struct tally_row *row = NULL;
-
     if (record->ts_ns > pipeline->last_ts_ns)
         pipeline->last_ts_ns = record->ts_ns;
+    if (record->kind == TRD_KIND_SPAN)
+        record->ts_ns -= record->dur_ns;
     (void)trd_enrich_record(pipeline->enrich, record);
-    if (record->kind == TRD_KIND_EVENT) {
-        row = tally_find(&pipeline->tally, record);
-        if (row->selected) {
-            row->count++;
-            pipeline->events++;
-            write_record(pipeline, record);
-        } else {
-            pipeline->filtered++;
-        }
-    } else {
-        write_record(pipeline, record);
-    }
-    if (pipeline->summary && (!row || row->selected))
-        summary_note(pipeline->summary, record, row);
+    write_selected(pipeline, record);
     write_derived(pipeline);
 }
 
@@ -261,8 +239,12 @@ static void write_heartbeat(struct pipeline *pipeline, uint64_t now_ns)
 
 void pipeline_add_source(struct pipeline *pipeline, struct source *source)
 {
-    source->next = pipeline->sources;
-    pipeline->sources = source;
+    struct source **link = &pipeline->sources;
+
+    while (*link)
+        link = &(*link)->next;
+    *link = source;
+    source->next = NULL;
     if (pipeline->stopping && !source->stopping) {
         source->stopping = true;
         source->stop(source);
@@ -291,33 +273,13 @@ void pipeline_set_partial(struct pipeline *pipeline)
     pipeline->partial = true;
 }
 
-static void add_ledger(struct ledger *sum, const struct ledger *ledger)
-{
-    sum->produced += ledger->produced;
-    sum->delivered += ledger->delivered;
-    sum->lost += ledger->lost;
-    sum->unknown += ledger->unknown;
-    sum->damaged_bytes += ledger->damaged_bytes;
-}
-
 static void keep_account(struct pipeline *pipeline, struct source *source)
 {
     struct ledger ledger = { 0 };
-    struct bye_source *row;
 
     source->account(source, &ledger);
-    if (ledger.lost > 0 || ledger.unknown > 0 || ledger.damaged_bytes > 0)
-        pipeline->partial = true;
-    if (pipeline->ended_count == SOURCES_SUMMED_MAX) {
-        row = &pipeline->ended[SOURCES_SUMMED_MAX - 1];
-        add_ledger(&row->ledger, &ledger);
-        strcpy(row->name, "others");
-        return;
-    }
-    row = &pipeline->ended[pipeline->ended_count++];
-    memcpy(row->name, source->name, sizeof(row->name));
-    row->clock = source->clock;
-    row->ledger = ledger;
+    pipeline->partial |= ledger_has_loss(&ledger);
+    ledger_book_enter(&pipeline->book, source, &ledger);
 }
 
 /* Sources that said they ended are accounted for and freed, now that no callback of theirs runs. */
@@ -334,13 +296,18 @@ static void reap(struct pipeline *pipeline)
         }
         *link = source->next;
         keep_account(pipeline, source);
-        source->destroy(source);
+        if (source->owns_schemas) {
+            source->next = pipeline->kept;
+            pipeline->kept = source;
+        } else {
+            source->destroy(source);
+        }
     }
 }
 
 void pipeline_stop(struct pipeline *pipeline)
 {
-    if (pipeline->stopping)
+    if (pipeline->stopping || pipeline->finished)
         return;
     pipeline->stopping = true;
     pipeline->finish_when_ended = true;
@@ -360,21 +327,15 @@ void pipeline_finish_when_ended(struct pipeline *pipeline)
 
 /* Sinks */
 
+char *pipeline_hello(struct pipeline *pipeline)
+{
+    return hello_line(pipeline->session, pipeline->live, pipeline->sources, pipeline->reference);
+}
+
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink)
 {
     sink->pipeline = pipeline;
-    sink->next = pipeline->sinks;
-    pipeline->sinks = sink;
-    sink->lines(sink, pipeline->hello, strlen(pipeline->hello), 1);
-}
-
-void pipeline_remove_sink(struct pipeline *pipeline, struct sink *sink)
-{
-    for (struct sink **link = &pipeline->sinks; *link; link = &(*link)->next)
-        if (*link == sink) {
-            *link = sink->next;
-            return;
-        }
+    outlet_add(&pipeline->outlet, sink);
 }
 
 void pipeline_sink_failed(struct pipeline *pipeline)
@@ -399,23 +360,75 @@ static void close_handles(struct pipeline *pipeline)
 
 void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink)
 {
-    pipeline_remove_sink(pipeline, sink);
-    if (pipeline->finished && !pipeline->sinks)
+    outlet_remove(&pipeline->outlet, sink);
+    if (pipeline->finished && !pipeline->outlet.sinks)
         close_handles(pipeline);
+}
+
+/* Start and end of the stream */
+
+/* The first source on the monotonic clock, or the first. */
+static const struct source *choose_reference(const struct source *sources)
+{
+    for (const struct source *source = sources; source; source = source->next)
+        if (source->clock && strcmp(source->clock, "mono") == 0)
+            return source;
+    return sources;
+}
+
+static const char *boot_of(const struct source *source)
+{
+    return json_string_value(json_object_get(source->origin, "boot_id"));
+}
+
+/* The same clock, and no evidence of another boot. */
+static bool shares_clock(const struct source *a, const struct source *b)
+{
+    const char *boot_a = boot_of(a), *boot_b = boot_of(b);
+
+    return a->clock && b->clock && strcmp(a->clock, b->clock) == 0 &&
+           (!boot_a || !boot_b || strcmp(boot_a, boot_b) == 0);
+}
+
+/* Files of different clocks or boots share no timeline, and must not look as if they did. */
+static void mark_unaligned(struct pipeline *pipeline)
+{
+    pipeline->reference = choose_reference(pipeline->sources);
+    for (struct source *source = pipeline->sources; source; source = source->next) {
+        if (source == pipeline->reference || shares_clock(source, pipeline->reference))
+            continue;
+        source->unaligned = true;
+        log_notice("%s and %s have no clock in common: the records of the first are marked as "
+                   "unaligned",
+                   source->name, pipeline->reference->name);
+    }
+}
+
+static void start(struct pipeline *pipeline)
+{
+    char *line;
+
+    pipeline->started = true;
+    if (!pipeline->live)
+        mark_unaligned(pipeline);
+    line = pipeline_hello(pipeline);
+    if (line)
+        outlet_text(&pipeline->outlet, line);
+    free(line);
 }
 
 static void write_bye(struct pipeline *pipeline)
 {
-    struct bye bye = { .seq = pipeline->seq,
-                       .lines = pipeline->lines,
+    struct bye bye = { .seq = pipeline->outlet.seq,
+                       .lines = pipeline->outlet.lines,
                        .filtered = pipeline->filtered,
+                       .unwritten = pipeline->unwritten,
                        .late = trd_merge_late(pipeline->merge),
-                       .sources = pipeline->ended,
-                       .source_count = pipeline->ended_count };
+                       .book = &pipeline->book };
     char *line = bye_line(&bye);
 
     if (line)
-        write_text_line(pipeline, line);
+        outlet_text(&pipeline->outlet, line);
     free(line);
     if (pipeline->summary)
         summary_print(pipeline->summary, &pipeline->tally, &bye);
@@ -424,21 +437,17 @@ static void write_bye(struct pipeline *pipeline)
 /* Every source has ended and the merge is dry. */
 static void finish(struct pipeline *pipeline)
 {
-    struct sink *next;
-
     pipeline->finished = true;
     uv_timer_stop(&pipeline->tick);
     uv_idle_stop(&pipeline->more);
     trd_enrich_finish(pipeline->enrich, pipeline->last_ts_ns);
     write_derived(pipeline);
     write_bye(pipeline);
-    flush(pipeline);
-    if (!pipeline->sinks)
+    outlet_flush(&pipeline->outlet);
+    if (!pipeline->outlet.sinks)
         close_handles(pipeline);
-    for (struct sink *sink = pipeline->sinks; sink; sink = next) {
-        next = sink->next;
-        sink->end(sink);
-    }
+    else
+        outlet_end(&pipeline->outlet);
 }
 
 static void pump(struct pipeline *pipeline)
@@ -450,6 +459,8 @@ static void pump(struct pipeline *pipeline)
     if (pipeline->pumping || pipeline->finished)
         return;
     pipeline->pumping = true;
+    if (!pipeline->started)
+        start(pipeline);
     for (int i = 0; i < PUMP_RECORDS_MAX; i++) {
         result = trd_merge_next(pipeline->merge, now_ns, &record);
         if (result != 1)
@@ -458,7 +469,7 @@ static void pump(struct pipeline *pipeline)
     }
     write_heartbeat(pipeline, now_ns);
     if (pipeline->live)
-        flush(pipeline);
+        outlet_flush(&pipeline->outlet);
     reap(pipeline);
     pipeline->pumping = false;
     if (result == 1)

@@ -17,7 +17,8 @@
 
 struct pipeline;
 
-/* For every hop: produced = delivered + lost. Loss the source cannot count is `unknown` losses. */
+/* For every source: produced = delivered + lost. Loss the source cannot count is `unknown` losses.
+ */
 struct ledger {
     uint64_t produced;
     uint64_t delivered; /* handed to the merge; some of them may be selected out behind it */
@@ -26,7 +27,11 @@ struct ledger {
     uint64_t damaged_bytes;
 };
 
-/* A source; embed it first. All functions are called on the loop's thread. */
+/*
+ * A source; embed it first. All functions are called on the loop's thread. Of the records that its
+ * inputs hand out, a SPAN carries its end as ts_ns: that is its place in the stream; the pipeline
+ * turns it into the beginning.
+ */
 struct source {
     char name[64]; /* "ftrace", "clr 4242", a file's base name: as `hello`, `bye` and the summary
                       call it */
@@ -40,7 +45,16 @@ struct source {
     /* Free everything. Its inputs have been removed and no handle of it may be open on the loop:
      * a source closes its handles before it calls pipeline_source_ended. */
     void (*destroy)(struct source *source);
-    const char *clock; /* "mono", or what a file says; NULL = unknown */
+    const char *clock; /* "mono", or what a file says; static text; NULL = unknown */
+    /* What a recording says of its origin (host, boot_id, anchor), for `hello`; owned by the
+     * source, NULL = none. */
+    struct json_t *origin;
+    /* Set by the pipeline before the first record is asked for: the clock is not that of the other
+     * files, and records must say so (TRD_RECORD_F_UNALIGNED). */
+    bool unaligned;
+    /* Schemas and names of its records are its own: destroyed with the pipeline, not at its end,
+     * since plans and counts refer to them until then. */
+    bool owns_schemas;
     /* private to the pipeline */
     struct source *next;
     bool stopping;
@@ -72,25 +86,37 @@ void pipeline_set_partial(struct pipeline *pipeline);
  */
 void pipeline_pump(struct pipeline *pipeline);
 
+uv_loop_t *pipeline_loop(struct pipeline *pipeline);
 /* For sources: names, thread ownership. */
 struct trd_enrich *pipeline_enrich(struct pipeline *pipeline);
 /* Symbols of a kernel whose schemas a source hands out; must outlive the pipeline's last record. */
 void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog);
 
-/* A sink that comes and goes (a consumer of the service). `line` gets whole lines. */
+/* Whole lines, in the order of the stream; borrowed for the call. */
+struct line_batch {
+    const char *bytes;
+    size_t size;
+    uint64_t count;
+    uint64_t last_seq;          /* number of the last line */
+    uint64_t first_ns, last_ns; /* times of the first and the last line */
+};
+
+/* Where lines go; embed it first. */
 struct sink {
-    /* Lines in the order of the stream. The sink copies what it keeps; never blocks the loop for a
-     * peer: a peer that cannot follow loses lines and is told so by a `lost` line of its own. */
-    void (*lines)(struct sink *sink, const char *bytes, size_t size, uint64_t line_count);
+    /* Copies what it keeps. Never blocks the loop for a peer: a peer that cannot follow loses lines
+     * and is told so by a `lost` line of its own. */
+    void (*lines)(struct sink *sink, const struct line_batch *batch);
     /* End of the stream (bye has been written): flush, close, then call pipeline_sink_closed. */
     void (*end)(struct sink *sink);
+    struct pipeline *pipeline;
     /* private to the pipeline */
     struct sink *next;
-    struct pipeline *pipeline;
 };
-void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink); /* sends it `hello` first */
-void pipeline_remove_sink(struct pipeline *pipeline, struct sink *sink);
+/* Gets every line from the next one on. */
+void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink);
 void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink);
+/* `hello` as of now, for a reader that joins a running stream; allocated, NULL without memory. */
+char *pipeline_hello(struct pipeline *pipeline);
 /* An output that was asked for on the command line cannot be written (a sentence has said so): what
  * goes on would be lost, so everything stops. */
 void pipeline_sink_failed(struct pipeline *pipeline);

@@ -129,10 +129,10 @@ static void on_written(uv_write_t *write, int status)
 
     release(request->chunk);
     free(request);
-    if (status < 0) {
+    if (status < 0)
         close_client(client);
+    if (client->closing)
         return;
-    }
     if (client->lost > 0 && queued(client) <= QUEUE_BYTES_RESUME)
         tell_loss(client);
     if (client->clients->ending && queued(client) == 0)

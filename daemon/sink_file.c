@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,14 @@ struct file_sink {
     const char *path; /* borrowed from argv */
 };
 
+/* Somebody made our standard output non-blocking; the next error tells if it is gone. */
+static void wait_for_room(int fd)
+{
+    struct pollfd wait = { .fd = fd, .events = POLLOUT };
+
+    (void)poll(&wait, 1, -1);
+}
+
 static int write_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -22,6 +31,10 @@ static int write_all(int fd, const char *bytes, size_t size)
 
         if (written < 0 && errno == EINTR)
             continue;
+        if (written < 0 && errno == EAGAIN) {
+            wait_for_room(fd);
+            continue;
+        }
         if (written < 0)
             return -errno;
         bytes += written;
@@ -30,29 +43,31 @@ static int write_all(int fd, const char *bytes, size_t size)
     return 0;
 }
 
-static void lines(struct sink *sink, const char *bytes, size_t size, uint64_t line_count)
+/* Whoever closed the pipe knows; anything else is news. */
+static void fail(struct file_sink *file, int error)
+{
+    file->failed = true;
+    if (error != EPIPE)
+        log_error("cannot write the output: path=%s, error=\"%s\"", file->path, strerror(error));
+    pipeline_sink_failed(file->sink.pipeline);
+}
+
+static void lines(struct sink *sink, const struct line_batch *batch)
 {
     struct file_sink *file = (struct file_sink *)sink;
-    int result = file->failed ? 0 : write_all(file->fd, bytes, size);
+    int result = file->failed ? 0 : write_all(file->fd, batch->bytes, batch->size);
 
-    (void)line_count;
-    if (result == 0)
-        return;
-    file->failed = true;
-    /* Whoever closed the pipe knows; anything else is news. */
-    if (result != -EPIPE)
-        log_error("cannot write: output=%s, error=\"%s\"; stopping", file->path, strerror(-result));
-    pipeline_sink_failed(sink->pipeline);
+    if (result != 0)
+        fail(file, -result);
 }
 
 static void end(struct sink *sink)
 {
     struct file_sink *file = (struct file_sink *)sink;
-    struct pipeline *pipeline = sink->pipeline;
 
     if (file->fd != STDOUT_FILENO && close(file->fd) != 0 && !file->failed)
-        log_error("cannot write: output=%s, error=\"%s\"", file->path, strerror(errno));
-    pipeline_sink_closed(pipeline, sink);
+        fail(file, errno);
+    pipeline_sink_closed(sink->pipeline, sink);
     free(file);
 }
 

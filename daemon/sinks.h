@@ -9,10 +9,11 @@
 /* NDJSON to a file, or to standard output for "-". */
 int sink_file_open(struct pipeline *pipeline, const char *path);
 
-/* Consumers of the service: every connection to the Unix socket gets the stream from then on. */
-struct client_listener;
-int sink_clients_listen(struct pipeline *pipeline, const char *path, struct client_listener **out);
-/* Connected consumers stay until the stream ends; frees the listener. */
-void sink_clients_close(struct client_listener *listener);
+/*
+ * Consumers of the service: every connection to the Unix socket gets `hello` and the stream from
+ * then on. At most `clients_max` of them; each may lag behind by a bounded number of bytes, then
+ * loses lines and gets a `lost` line in their place. Ends with the pipeline.
+ */
+int sink_clients_listen(struct pipeline *pipeline, const char *path, unsigned clients_max);
 
 #endif

@@ -13,16 +13,9 @@ struct dat_source {
     struct pipeline *pipeline;
     struct trd_reader *reader; /* owned */
     struct ledger ledger;
-    const char *path; /* borrowed from argv */
+    bool mixed_clocks;
     bool stopped;
 };
-
-void source_set_name(struct source *source, const char *path)
-{
-    const char *base = strrchr(path, '/');
-
-    (void)snprintf(source->name, sizeof(source->name), "%s", base ? base + 1 : path);
-}
 
 static void count(struct ledger *ledger, const struct trd_record *record)
 {
@@ -49,6 +42,19 @@ static void tell_damage(struct dat_source *dat)
     }
 }
 
+/* Times of different clocks on one line are a lie, unless marked. */
+static bool is_unaligned(const struct dat_source *dat, const char *stream)
+{
+    const struct trd_reader_buffer *buffer;
+
+    if (dat->source.unaligned || !dat->mixed_clocks || !stream)
+        return dat->source.unaligned;
+    for (size_t i = 1; (buffer = trd_reader_buffer(dat->reader, i)); i++)
+        if (strcmp(buffer->name, stream) == 0)
+            return strcmp(buffer->clock, trd_reader_buffer(dat->reader, 0)->clock) != 0;
+    return false;
+}
+
 static int next(struct trd_merge_input *input, struct trd_record *out)
 {
     struct dat_source *dat =
@@ -57,6 +63,8 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
 
     if (result == 1) {
         count(&dat->ledger, out);
+        if (is_unaligned(dat, out->stream))
+            out->flags |= TRD_RECORD_F_UNALIGNED;
         return 1;
     }
     tell_damage(dat);
@@ -82,16 +90,20 @@ static void destroy(struct source *source)
     free(dat);
 }
 
-/* Files of different clocks on one timeline are a lie, unless marked (C13). */
+/* The top buffer's clock is the file's; an instance may run on another one. */
 static void name_clock(struct dat_source *dat)
 {
     const struct trd_reader_buffer *buffer = trd_reader_buffer(dat->reader, 0);
-    static const char *const known[] = { "mono", "local", "global", "boot",    "mono_raw",
-                                         "tai",  "perf",  "uptime", "counter", "x86-tsc" };
 
-    for (size_t i = 0; buffer && i < sizeof(known) / sizeof(known[0]); i++)
-        if (strcmp(buffer->clock, known[i]) == 0)
-            dat->source.clock = known[i];
+    if (buffer)
+        dat->source.clock = source_clock_name(buffer->clock);
+    for (size_t i = 1; (buffer = trd_reader_buffer(dat->reader, i)); i++)
+        if (strcmp(buffer->clock, trd_reader_buffer(dat->reader, 0)->clock) != 0) {
+            log_notice("%s: instance \"%s\" has a clock of its own (%s); its records are marked as "
+                       "unaligned",
+                       dat->source.name, buffer->name, buffer->clock);
+            dat->mixed_clocks = true;
+        }
 }
 
 int source_dat_open(struct pipeline *pipeline, const char *path)
@@ -107,9 +119,9 @@ int source_dat_open(struct pipeline *pipeline, const char *path)
     dat->source.stop = stop;
     dat->source.account = account;
     dat->source.destroy = destroy;
+    dat->source.owns_schemas = true;
     dat->input.next = next;
     dat->pipeline = pipeline;
-    dat->path = path;
     source_set_name(&dat->source, path);
     name_clock(dat);
     pipeline_add_catalog(pipeline, trd_reader_catalog(dat->reader));

@@ -1,12 +1,31 @@
-/* Tells the forms of files apart by their first bytes. */
+/* Tells the forms of files apart by their first bytes; what they have in common. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "source_files.h"
 #include "sources.h"
+
+void source_set_name(struct source *source, const char *path)
+{
+    const char *base = strrchr(path, '/');
+
+    (void)snprintf(source->name, sizeof(source->name), "%s", base ? base + 1 : path);
+}
+
+const char *source_clock_name(const char *text)
+{
+    static const char *const known[] = { "mono", "local", "global", "boot",    "mono_raw",
+                                         "tai",  "perf",  "uptime", "counter", "x86-tsc" };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(text, known[i]) == 0)
+            return known[i];
+    return NULL;
+}
 
 int source_file_open(struct pipeline *pipeline, const char *path)
 {

@@ -7,6 +7,9 @@
 int source_dat_open(struct pipeline *pipeline, const char *path);
 int source_ndjson_open(struct pipeline *pipeline, const char *path);
 
+/* Static text for a clock as a file spells it ("mono", "local", …); NULL if it is none we know. */
+const char *source_clock_name(const char *text);
+
 /* The file's base name, cut to what a source's name holds. */
 void source_set_name(struct source *source, const char *path);
 

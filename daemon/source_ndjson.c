@@ -12,6 +12,7 @@
 
 #include "log.h"
 #include "source_files.h"
+#include "tracerd/json.h"
 
 #define NAMES_MAX 4096 /* kinds of events in one file */
 
@@ -22,13 +23,17 @@ struct ndjson_source {
     FILE *file; /* owned */
     char *line; /* owned; the last one read */
     size_t capacity;
+    size_t size;            /* of the line, without its end */
     json_t *object;         /* owned; the line parsed: strings of the last record live here */
-    char *args;             /* owned */
     char *names[NAMES_MAX]; /* owned; interned, since rows are kept by address */
     size_t name_count;
     uint64_t line_number;
-    uint64_t bad_lines;
+    uint64_t last_ts_ns;
+    uint64_t bad_lines; /* since the last good one: told before the next */
+    uint64_t all_bad_lines;
     uint64_t first_bad;
+    struct trd_record held; /* waits behind the loss that bad lines were */
+    bool has_held;
     struct ledger ledger;
     bool bye_seen;
     bool stopped;
@@ -98,20 +103,36 @@ static uint16_t get_flags(const json_t *object)
     return result;
 }
 
-/* The text of the args object as it stands in the line: it is the last member of every line. */
-static void set_args(const char *line, struct trd_record *out)
+/* End of the JSON object that starts at `at`, in a line that is known to be well-formed. */
+static const char *object_end(const char *at, const char *end)
 {
-    const char *args = strstr(line, "\"args\":{");
-    size_t size;
+    unsigned depth = 0;
+    bool in_text = false;
 
-    if (!args)
-        return;
-    args += 7;
-    size = strlen(args);
-    while (size > 0 && (args[size - 1] == '\n' || args[size - 1] == '\r'))
-        size--;
-    out->args_json = args;
-    out->args_json_size = (uint32_t)(size - 1); /* the line's own brace */
+    for (; at < end; at++) {
+        if (in_text && *at == '\\')
+            at++;
+        else if (*at == '"')
+            in_text = !in_text;
+        else if (!in_text && *at == '{')
+            depth++;
+        else if (!in_text && *at == '}' && --depth == 0)
+            return at + 1;
+    }
+    return end;
+}
+
+/* The text of the args object as it stands in the line. No string can hold the needle: its quotes
+ * would be escaped. */
+static void set_args(const struct ndjson_source *ndjson, struct trd_record *out)
+{
+    static const char needle[] = "\"args\":{";
+    const char *args = memmem(ndjson->line, ndjson->size, needle, sizeof(needle) - 1);
+
+    out->args_json = args ? args + sizeof(needle) - 2 : "{}";
+    out->args_json_size =
+        args ? (uint32_t)(object_end(out->args_json, ndjson->line + ndjson->size) - out->args_json)
+             : 2;
 }
 
 static void set_source(const json_t *object, struct trd_record *out)
@@ -132,13 +153,32 @@ static void set_lost(const json_t *object, struct trd_record *out)
     out->ts_ns = get_wide(object, "to");
 }
 
+static void set_envelope(struct ndjson_source *ndjson, struct trd_record *out)
+{
+    const json_t *object = ndjson->object;
+    const json_t *thread = json_object_get(object, "thread");
+
+    out->ts_ns = get_wide(object, "ts");
+    out->dur_ns = get_wide(object, "dur");
+    out->cpu = get_small(object, "cpu");
+    out->pid = get_small(object, "pid");
+    out->tid = get_small(object, "tid");
+    out->flags = get_flags(object);
+    out->stream = json_string_value(json_object_get(object, "stream"));
+    set_source(object, out);
+    if (json_is_string(thread)) {
+        out->thread = json_string_value(thread);
+        out->thread_size = (uint32_t)json_string_length(thread);
+    }
+}
+
 /* 1 = a record, 0 = a line that is not repeated, -EBADMSG. */
 static int parse_line(struct ndjson_source *ndjson, struct trd_record *out)
 {
-    const char *kind, *name, *thread;
+    const char *kind, *name;
 
     json_decref(ndjson->object);
-    ndjson->object = json_loads(ndjson->line, JSON_ALLOW_NUL, NULL);
+    ndjson->object = json_loadb(ndjson->line, ndjson->size, JSON_ALLOW_NUL, NULL);
     kind = json_string_value(json_object_get(ndjson->object, "k"));
     if (!kind)
         return -EBADMSG;
@@ -147,28 +187,18 @@ static int parse_line(struct ndjson_source *ndjson, struct trd_record *out)
         ndjson->bye_seen |= strcmp(kind, "bye") == 0;
         return 0;
     }
-    out->ts_ns = get_wide(ndjson->object, "ts");
-    out->dur_ns = get_wide(ndjson->object, "dur");
-    out->cpu = get_small(ndjson->object, "cpu");
-    out->pid = get_small(ndjson->object, "pid");
-    out->tid = get_small(ndjson->object, "tid");
-    out->flags = get_flags(ndjson->object);
-    out->stream = json_string_value(json_object_get(ndjson->object, "stream"));
-    set_source(ndjson->object, out);
-    thread = json_string_value(json_object_get(ndjson->object, "thread"));
-    if (thread) {
-        out->thread = thread;
-        out->thread_size = (uint32_t)json_string_length(json_object_get(ndjson->object, "thread"));
-    }
+    set_envelope(ndjson, out);
     if (out->kind == TRD_KIND_LOST) {
         set_lost(ndjson->object, out);
         return 1;
     }
     name = json_string_value(json_object_get(ndjson->object, "name"));
-    if (!name)
+    if (!name || out->dur_ns > UINT64_MAX - out->ts_ns)
         return -EBADMSG;
     out->name = intern(ndjson, name);
-    set_args(ndjson->line, out);
+    set_args(ndjson, out);
+    if (out->kind == TRD_KIND_SPAN)
+        out->ts_ns += out->dur_ns;
     return 1;
 }
 
@@ -187,10 +217,9 @@ static void count(struct ledger *ledger, const struct trd_record *record)
 
 static void end(struct ndjson_source *ndjson)
 {
-    if (ndjson->bad_lines > 0) {
+    if (ndjson->all_bad_lines > 0) {
         log_error("%s: %" PRIu64 " lines are damaged and were skipped, the first is line %" PRIu64,
-                  ndjson->source.name, ndjson->bad_lines, ndjson->first_bad);
-        ndjson->ledger.unknown++;
+                  ndjson->source.name, ndjson->all_bad_lines, ndjson->first_bad);
         pipeline_set_partial(ndjson->pipeline);
     }
     if (!ndjson->bye_seen && !ndjson->stopped) {
@@ -202,24 +231,73 @@ static void end(struct ndjson_source *ndjson)
     pipeline_source_ended(ndjson->pipeline, &ndjson->source);
 }
 
+static void note_bad_line(struct ndjson_source *ndjson)
+{
+    if (ndjson->all_bad_lines++ == 0)
+        ndjson->first_bad = ndjson->line_number;
+    ndjson->bad_lines++;
+}
+
+/* 1 and a record, 0 at the end of the file. */
+static int read_record(struct ndjson_source *ndjson, struct trd_record *out)
+{
+    while (!ndjson->stopped) {
+        ssize_t size = getline(&ndjson->line, &ndjson->capacity, ndjson->file);
+        int result;
+
+        if (size < 0)
+            return 0;
+        ndjson->line_number++;
+        while (size > 0 && (ndjson->line[size - 1] == '\n' || ndjson->line[size - 1] == '\r'))
+            size--;
+        ndjson->size = (size_t)size;
+        /* Nothing that we write is longer, nor could it be written again. */
+        result = size > TRD_JSON_LINE_MAX / 2 ? -EBADMSG : parse_line(ndjson, out);
+        if (result == 1)
+            return 1;
+        if (result < 0)
+            note_bad_line(ndjson);
+    }
+    return 0;
+}
+
+/* Damaged lines, as one loss between the good ones. */
+static void tell_bad_lines(struct ndjson_source *ndjson, uint64_t ts_ns, struct trd_record *out)
+{
+    trd_record_init(out);
+    out->kind = TRD_KIND_LOST;
+    out->source = TRD_SOURCE_TRACERD;
+    out->stream = ndjson->source.name;
+    out->lost_from_ns = ndjson->last_ts_ns;
+    out->ts_ns = ts_ns;
+    out->lost = ndjson->bad_lines;
+    ndjson->bad_lines = 0;
+}
+
+static int hand_out(struct ndjson_source *ndjson, struct trd_record *out)
+{
+    count(&ndjson->ledger, out);
+    ndjson->last_ts_ns = out->ts_ns;
+    if (ndjson->source.unaligned)
+        out->flags |= TRD_RECORD_F_UNALIGNED;
+    return 1;
+}
+
 static int next(struct trd_merge_input *input, struct trd_record *out)
 {
     struct ndjson_source *ndjson =
         (struct ndjson_source *)((char *)input - offsetof(struct ndjson_source, input));
 
-    while (!ndjson->stopped) {
-        int result;
-
-        if (getline(&ndjson->line, &ndjson->capacity, ndjson->file) < 0)
-            break;
-        ndjson->line_number++;
-        result = parse_line(ndjson, out);
-        if (result == 1) {
-            count(&ndjson->ledger, out);
-            return 1;
-        }
-        if (result < 0 && ndjson->bad_lines++ == 0)
-            ndjson->first_bad = ndjson->line_number;
+    if (!ndjson->has_held)
+        ndjson->has_held = read_record(ndjson, &ndjson->held) == 1;
+    if (ndjson->bad_lines > 0) {
+        tell_bad_lines(ndjson, ndjson->has_held ? ndjson->held.ts_ns : ndjson->last_ts_ns, out);
+        return hand_out(ndjson, out);
+    }
+    if (ndjson->has_held) {
+        ndjson->has_held = false;
+        *out = ndjson->held;
+        return hand_out(ndjson, out);
     }
     end(ndjson);
     return 0;
@@ -240,11 +318,34 @@ static void destroy(struct source *source)
     struct ndjson_source *ndjson = (struct ndjson_source *)source;
 
     json_decref(ndjson->object);
+    json_decref(ndjson->source.origin);
     free(ndjson->line);
     if (ndjson->file)
         fclose(ndjson->file);
-    /* Interned names stay behind in the tally's rows: freed with the process. */
+    for (size_t i = 0; i < ndjson->name_count; i++)
+        free(ndjson->names[i]);
     free(ndjson);
+}
+
+/* What `hello` says of where the recording comes from, if the first line is one. */
+static void read_origin(struct ndjson_source *ndjson)
+{
+    static const char *const members[] = { "host", "boot_id", "anchor" };
+    const char *clock;
+    json_t *hello = NULL;
+    ssize_t size = getline(&ndjson->line, &ndjson->capacity, ndjson->file);
+
+    if (size > 0)
+        hello = json_loadb(ndjson->line, (size_t)size, 0, NULL);
+    clock = json_string_value(json_object_get(hello, "clock"));
+    if (clock)
+        ndjson->source.clock = source_clock_name(clock);
+    ndjson->source.origin = json_object();
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (json_object_get(hello, members[i]))
+            json_object_set(ndjson->source.origin, members[i], json_object_get(hello, members[i]));
+    json_decref(hello);
+    rewind(ndjson->file);
 }
 
 int source_ndjson_open(struct pipeline *pipeline, const char *path)
@@ -254,17 +355,18 @@ int source_ndjson_open(struct pipeline *pipeline, const char *path)
     if (ndjson)
         ndjson->file = fopen(path, "re");
     if (!ndjson || !ndjson->file) {
-        log_error("cannot read %s: %s", path, strerror(errno));
+        log_error("cannot open the file: path=%s, error=\"%s\"", path, strerror(errno));
         free(ndjson);
         return EXIT_NOTHING;
     }
     ndjson->source.stop = stop;
     ndjson->source.account = account;
     ndjson->source.destroy = destroy;
-    ndjson->source.clock = "mono";
+    ndjson->source.owns_schemas = true;
     ndjson->input.next = next;
     ndjson->pipeline = pipeline;
     source_set_name(&ndjson->source, path);
+    read_origin(ndjson);
     pipeline_add_source(pipeline, &ndjson->source);
     (void)pipeline_add_input(pipeline, &ndjson->input);
     return 0;

@@ -58,16 +58,18 @@ static void set_file_text(json_t *object, const char *key, const char *path)
     fclose(file);
 }
 
-static void set_session(json_t *object)
+/* Version 4 of RFC 9562. */
+void session_make(char out[SESSION_SIZE])
 {
-    uint8_t bytes[16];
-    char text[33];
+    uint8_t bytes[16] = { 0 };
+    size_t used = 0;
 
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-        return;
+    (void)!getrandom(bytes, sizeof(bytes), 0);
+    bytes[6] = (uint8_t)((bytes[6] & 0x0f) | 0x40);
+    bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80);
     for (size_t i = 0; i < sizeof(bytes); i++)
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    json_object_set_new(object, "session", json_string(text));
+        used += (size_t)snprintf(out + used, SESSION_SIZE - used, "%s%02x",
+                                 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
 /* RFC 3339 in UTC. */
@@ -95,28 +97,56 @@ static char *finish_line(json_t *object)
     return line;
 }
 
-char *hello_line(const struct options *options, bool live)
+/* This machine, now. */
+static void set_here(json_t *object)
 {
-    json_t *object = json_pack("{s:i,s:s,s:i,s:i,s:s}", "v", 1, "k", "hello", "seq", 0, "schema", 1,
-                               "program", "tracerd " TRACERD_VERSION);
     struct clock_anchor anchor;
     char host[256] = "";
 
-    (void)options;
-    if (!object)
+    (void)gethostname(host, sizeof(host) - 1);
+    json_object_set_new(object, "host", json_string(host));
+    set_file_text(object, "boot_id", "/proc/sys/kernel/random/boot_id");
+    json_object_set_new(object, "clock", json_string("mono"));
+    clock_anchor_take(&anchor);
+    json_object_set_new(object, "anchor",
+                        json_pack("{s:o,s:o,s:o,s:o}", "mono", wide(anchor.mono_ns), "realtime",
+                                  wide(anchor.realtime_ns), "error_ns", wide(anchor.error_ns),
+                                  "utc", utc_text(anchor.realtime_ns)));
+}
+
+static json_t *source_object(const struct source *source, bool live)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "source", json_string(source->name));
+    if (source->clock)
+        json_object_set_new(object, "clock", json_string(source->clock));
+    if (!live && source->origin)
+        json_object_update_missing(object, source->origin);
+    if (source->unaligned)
+        json_object_set_new(object, "unaligned", json_true());
+    return object;
+}
+
+char *hello_line(const char *session, bool live, const struct source *sources,
+                 const struct source *reference)
+{
+    json_t *object =
+        json_pack("{s:i,s:s,s:i,s:i,s:s,s:s}", "v", 1, "k", "hello", "seq", 0, "schema", 1,
+                  "program", "tracerd " TRACERD_VERSION, "session", session);
+    json_t *list = json_array();
+
+    if (!object || !list)
         return NULL;
-    set_session(object);
-    if (live) {
-        (void)gethostname(host, sizeof(host) - 1);
-        json_object_set_new(object, "host", json_string(host));
-        set_file_text(object, "boot_id", "/proc/sys/kernel/random/boot_id");
-        json_object_set_new(object, "clock", json_string("mono"));
-        clock_anchor_take(&anchor);
-        json_object_set_new(object, "anchor",
-                            json_pack("{s:o,s:o,s:o,s:o}", "mono", wide(anchor.mono_ns), "realtime",
-                                      wide(anchor.realtime_ns), "error_ns", wide(anchor.error_ns),
-                                      "utc", utc_text(anchor.realtime_ns)));
-    }
+    if (live)
+        set_here(object);
+    else if (reference && reference->clock)
+        json_object_set_new(object, "clock", json_string(reference->clock));
+    if (!live && reference && reference->origin)
+        json_object_update_missing(object, reference->origin);
+    for (const struct source *source = sources; source; source = source->next)
+        json_array_append_new(list, source_object(source, live));
+    json_object_set_new(object, "sources", list);
     return finish_line(object);
 }
 
@@ -134,24 +164,21 @@ static json_t *ledger_object(const struct ledger *ledger)
 
 char *bye_line(const struct bye *bye)
 {
+    struct ledger total = ledger_book_total(bye->book);
     json_t *sources = json_array();
-    struct ledger total = { 0 };
     json_t *object;
 
-    for (size_t i = 0; i < bye->source_count; i++) {
-        const struct ledger *ledger = &bye->sources[i].ledger;
-        json_t *row = ledger_object(ledger);
+    for (size_t i = 0; i < bye->book->count; i++) {
+        const struct ledger_row *row = &bye->book->rows[i];
+        json_t *member = ledger_object(&row->ledger);
 
-        json_object_set_new(row, "source", json_string(bye->sources[i].name));
-        if (bye->sources[i].clock)
-            json_object_set_new(row, "clock", json_string(bye->sources[i].clock));
-        json_array_append_new(sources, row);
-        total.produced += ledger->produced;
-        total.delivered += ledger->delivered;
-        total.lost += ledger->lost;
-        total.unknown += ledger->unknown;
-        total.damaged_bytes += ledger->damaged_bytes;
+        json_object_set_new(member, "source", json_string(row->name));
+        if (row->clock)
+            json_object_set_new(member, "clock", json_string(row->clock));
+        json_array_append_new(sources, member);
     }
+    total.delivered -= bye->unwritten;
+    total.lost += bye->unwritten;
     object = ledger_object(&total);
     json_object_set_new(object, "v", json_integer(1));
     json_object_set_new(object, "k", json_string("bye"));

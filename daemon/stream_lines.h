@@ -5,6 +5,7 @@
 #ifndef TRACERD_DAEMON_STREAM_LINES_H
 #define TRACERD_DAEMON_STREAM_LINES_H
 
+#include "ledger.h"
 #include "pipeline.h"
 
 /* A pair of readings of both clocks, the closest of several tries. */
@@ -17,22 +18,24 @@ struct clock_anchor {
 void clock_anchor_take(struct clock_anchor *out);
 uint64_t clock_now_ns(void); /* CLOCK_MONOTONIC */
 
-/* Allocated line with its newline; NULL without memory. `live`: the stream is of now, with an
- * anchor to wall-clock time. */
-char *hello_line(const struct options *options, bool live);
+/* A random UUID, text with its NUL. */
+#define SESSION_SIZE 37
+void session_make(char out[SESSION_SIZE]);
 
-struct bye_source {
-    char name[64];
-    const char *clock;
-    struct ledger ledger;
-};
+/* Allocated lines with their newline; NULL without memory. */
+
+/* `live`: the stream is of this machine and of now, with an anchor to wall-clock time. Else host,
+ * boot and anchor are those that `reference`, one of the sources, tells; NULL = none does. */
+char *hello_line(const char *session, bool live, const struct source *sources,
+                 const struct source *reference);
+
 struct bye {
     uint64_t seq;
-    uint64_t lines;    /* written before this one, hello included */
-    uint64_t filtered; /* delivered by sources but not selected */
+    uint64_t lines;     /* written before this one, hello included */
+    uint64_t filtered;  /* delivered by sources but not selected */
+    uint64_t unwritten; /* delivered by sources but in no line: a loss of our own */
     uint64_t late;
-    const struct bye_source *sources;
-    size_t source_count;
+    const struct ledger_book *book;
 };
 char *bye_line(const struct bye *bye);
 

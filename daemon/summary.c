@@ -131,15 +131,14 @@ static void note_span(struct summary *summary, const struct trd_record *record)
         add_duration(&summary->jits, record->dur_ns);
 }
 
-void summary_note(struct summary *summary, const struct trd_record *record,
-                  const struct tally_row *row)
+void summary_note(struct summary *summary, const struct trd_record *record)
 {
     switch (record->kind) {
     case TRD_KIND_EVENT:
         if (!(record->flags & TRD_RECORD_F_CATCH_UP))
             note_place(summary, record);
         if (record->schema && record->schema->is_clr &&
-            record->schema->id == TRD_EV_exception_thrown && row->selected)
+            record->schema->id == TRD_EV_exception_thrown)
             note_exception(summary, record);
         break;
     case TRD_KIND_SPAN:
@@ -272,10 +271,11 @@ static void print_cpus(const struct summary *summary)
 static void print_ledger(const struct summary *summary, const struct bye *bye)
 {
     fprintf(stderr, "\n%-20s %12s = %12s + %12s\n", "Source", "produced", "delivered", "lost");
-    for (size_t i = 0; i < bye->source_count; i++) {
-        const struct ledger *ledger = &bye->sources[i].ledger;
+    for (size_t i = 0; i < bye->book->count; i++) {
+        const struct ledger_row *row = &bye->book->rows[i];
+        const struct ledger *ledger = &row->ledger;
 
-        fprintf(stderr, "  %-18s %12llu   %12llu   %12llu%s\n", bye->sources[i].name,
+        fprintf(stderr, "  %-18s %12llu   %12llu   %12llu%s\n", row->name,
                 (unsigned long long)ledger->produced, (unsigned long long)ledger->delivered,
                 (unsigned long long)ledger->lost,
                 ledger->unknown ? "  and losses that nobody counted" : "");
@@ -283,6 +283,9 @@ static void print_ledger(const struct summary *summary, const struct bye *bye)
     if (bye->filtered)
         fprintf(stderr, "  %llu delivered events were not selected\n",
                 (unsigned long long)bye->filtered);
+    if (bye->unwritten)
+        fprintf(stderr, "  %llu delivered events could not be written\n",
+                (unsigned long long)bye->unwritten);
     if (bye->late)
         fprintf(stderr, "  %llu events came late and are marked so\n",
                 (unsigned long long)bye->late);

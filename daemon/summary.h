@@ -14,9 +14,8 @@ struct summary;
 
 int summary_create(struct summary **out);
 void summary_destroy(struct summary *summary);
-/* `row`: of an event; NULL for other kinds. */
-void summary_note(struct summary *summary, const struct trd_record *record,
-                  const struct tally_row *row);
+/* Of the selected ones. */
+void summary_note(struct summary *summary, const struct trd_record *record);
 void summary_print(struct summary *summary, const struct tally *tally, const struct bye *bye);
 
 #endif

@@ -8,6 +8,8 @@
 
 #define ROWS_INITIAL 256
 
+static const char nameless[2];
+
 void tally_init(struct tally *tally, const struct options *options)
 {
     *tally = (struct tally){ .options = options,
@@ -48,21 +50,52 @@ bool tally_matches_events(const struct options *options, const char *full_name)
     return false;
 }
 
-/* A file is replayed whole unless somebody asked for less. */
-static bool decide(const struct options *options, const struct trd_record *record, const char *name)
+/* Spans and definitions go with the events they are made of. */
+static int derived_category(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum trd_category category;
+    } derived[] = {
+        { "clr:gc", TRD_CATEGORY_GC },         { "clr:gc_pause", TRD_CATEGORY_GC },
+        { "clr:suspension", TRD_CATEGORY_GC }, { "clr:jit", TRD_CATEGORY_JIT },
+        { "method", TRD_CATEGORY_JIT },        { "thread", TRD_CATEGORY_THREAD },
+        { "module", TRD_CATEGORY_LOADER },     { "assembly", TRD_CATEGORY_LOADER },
+    };
+
+    for (size_t i = 0; i < sizeof(derived) / sizeof(derived[0]); i++)
+        if (strcmp(derived[i].name, name) == 0)
+            return derived[i].category;
+    return -1;
+}
+
+/* What nobody can place is kept. */
+static int category_of(const struct trd_record *record, const char *name)
 {
     const struct trd_event_info *info;
 
+    if (!name)
+        return -1;
+    info =
+        record->schema ? trd_event_find((uint16_t)record->schema->id) : trd_event_find_name(name);
+    return info ? info->category : derived_category(name);
+}
+
+/* A file is replayed whole unless somebody asked for less. */
+static bool decide(const struct options *options, const struct trd_record *record, const char *name)
+{
+    int category;
+
+    if (record->source == TRD_SOURCE_TRACERD)
+        return true;
     if (record->source == TRD_SOURCE_CLR) {
-        if (options->no_clr)
-            return false;
-        info = record->schema ? trd_event_find((uint16_t)record->schema->id)
-                              : trd_event_find_name(name);
-        return !info || (options->clr_categories >> info->category & 1);
+        category = category_of(record, name);
+        return !options->no_clr && (category < 0 || (options->clr_categories >> category & 1));
     }
     if (options->no_kernel)
         return false;
-    return options->event_count == 0 || tally_matches_events(options, name);
+    return record->kind != TRD_KIND_EVENT || options->event_count == 0 ||
+           tally_matches_events(options, name);
 }
 
 static size_t slot_of(const struct tally *tally, const void *key)
@@ -110,6 +143,9 @@ add(struct tally *tally, const struct trd_record *record, const void *key)
 struct tally_row *tally_find(struct tally *tally, const struct trd_record *record)
 {
     const void *key = record->schema ? (const void *)record->schema : record->name;
+
+    if (!key) /* a loss has neither: one row for each side's */
+        key = &nameless[record->source == TRD_SOURCE_CLR];
 
     if (tally->capacity > 0) {
         struct tally_row *row = &tally->rows[slot_of(tally, key)];

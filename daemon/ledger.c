@@ -1,0 +1,44 @@
+#include "ledger.h"
+
+#include <string.h>
+
+void ledger_add(struct ledger *sum, const struct ledger *ledger)
+{
+    sum->produced += ledger->produced;
+    sum->delivered += ledger->delivered;
+    sum->lost += ledger->lost;
+    sum->unknown += ledger->unknown;
+    sum->damaged_bytes += ledger->damaged_bytes;
+}
+
+bool ledger_has_loss(const struct ledger *ledger)
+{
+    return ledger->lost > 0 || ledger->unknown > 0 || ledger->damaged_bytes > 0;
+}
+
+void ledger_book_enter(struct ledger_book *book, const struct source *source,
+                       const struct ledger *ledger)
+{
+    struct ledger_row *row;
+
+    if (book->count == LEDGER_ROWS_MAX) {
+        row = &book->rows[LEDGER_ROWS_MAX - 1];
+        ledger_add(&row->ledger, ledger);
+        strcpy(row->name, "others");
+        row->clock = NULL;
+        return;
+    }
+    row = &book->rows[book->count++];
+    memcpy(row->name, source->name, sizeof(row->name));
+    row->clock = source->clock;
+    row->ledger = *ledger;
+}
+
+struct ledger ledger_book_total(const struct ledger_book *book)
+{
+    struct ledger total = { 0 };
+
+    for (size_t i = 0; i < book->count; i++)
+        ledger_add(&total, &book->rows[i].ledger);
+    return total;
+}

@@ -1,0 +1,83 @@
+#include "option_values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event.h"
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit time_units[] = {
+    { "ns", 1 },         { "us", 1000 },       { "ms", 1000000 },
+    { "s", 1000000000 }, { "m", 60000000000 }, { "h", 3600000000000 },
+};
+static const struct unit size_units[] = {
+    { "", 1 }, { "K", 1u << 10 }, { "M", 1u << 20 }, { "G", 1u << 30 }
+};
+
+/* Digits and one of the units; false for anything else, zero and what does not fit. */
+static bool parse(const char *text, const struct unit *units, size_t count, uint64_t *out)
+{
+    char *rest;
+    unsigned long long number;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    number = strtoull(text, &rest, 10);
+    if (errno != 0 || number == 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rest, units[i].name) == 0 && number <= INT64_MAX / units[i].factor) {
+            *out = number * units[i].factor;
+            return true;
+        }
+    return false;
+}
+
+bool option_time(const char *text, uint64_t *out_ns)
+{
+    return parse(text, time_units, sizeof(time_units) / sizeof(time_units[0]), out_ns);
+}
+
+bool option_size(const char *text, uint64_t *out_bytes)
+{
+    return parse(text, size_units, sizeof(size_units) / sizeof(size_units[0]), out_bytes);
+}
+
+bool option_number(const char *text, uint64_t *out)
+{
+    return parse(text, size_units, 1, out);
+}
+
+bool option_is_event(const char *text)
+{
+    const char *colon = strchr(text, ':');
+
+    return colon && colon != text && colon[1] != '\0' && !strchr(colon + 1, ':');
+}
+
+bool option_categories(const char *list, uint32_t *out_mask, const char **out_bad,
+                       size_t *out_bad_size)
+{
+    uint32_t mask = TRD_CATEGORY_BIT(RUNTIME);
+
+    do {
+        size_t length = strcspn(list, ",");
+        int category = trd_category_find(list, length);
+
+        if (category < 0) {
+            *out_bad = list;
+            *out_bad_size = length;
+            return false;
+        }
+        mask |= 1u << category;
+        list += length;
+    } while (*list++ == ',');
+    *out_mask = mask;
+    return true;
+}

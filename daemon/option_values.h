@@ -1,0 +1,28 @@
+/*
+ * How values are spelt, on the command line and in the configuration file alike. Pure; whoever asks
+ * words the complaint.
+ */
+#ifndef TRACERD_DAEMON_OPTION_VALUES_H
+#define TRACERD_DAEMON_OPTION_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 10s, 500ms, 2m: whole number and unit, above zero. */
+bool option_time(const char *text, uint64_t *out_ns);
+/* 4M, 512K, 65536. */
+bool option_size(const char *text, uint64_t *out_bytes);
+/* Decimal digits only, above zero. */
+bool option_number(const char *text, uint64_t *out);
+/* SYSTEM:EVENT, either may hold glob characters; neither is empty. */
+bool option_is_event(const char *text);
+
+/* For messages: the CLR's categories that can be chosen, in the order of enum trd_category. */
+#define OPTION_CATEGORIES "thread, loader, jit, gc, exception"
+/* A comma-separated list; the one that must always be there is added. False: *out_bad and
+ * *out_bad_size are the first name that is none. */
+bool option_categories(const char *list, uint32_t *out_mask, const char **out_bad,
+                       size_t *out_bad_size);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The way out of the pipeline: records become lines, lines are gathered in one buffer and handed to
+ * every sink in a few large pieces. Numbers the lines. Belongs to the pipeline; nobody else calls
+ * it.
+ */
+#ifndef TRACERD_DAEMON_OUTLET_H
+#define TRACERD_DAEMON_OUTLET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline.h"
+#include "tracerd/json.h"
+
+struct outlet {
+    struct trd_json *json; /* owned */
+    struct sink *sinks;
+    char *buffer;            /* owned */
+    struct line_batch batch; /* what waits in the buffer */
+    uint64_t last_ns;        /* of the last record */
+    uint64_t seq;            /* of the next line; hello is 0 */
+    uint64_t lines;          /* written so far */
+};
+
+int outlet_init(struct outlet *outlet, const struct trd_json_names *names);
+/* Ends sinks that are still there. */
+void outlet_finish(struct outlet *outlet);
+
+/* One line for a record. A record that cannot be written leaves a `lost` line in its place and
+ * gives a negative errno. */
+int outlet_record(struct outlet *outlet, const struct trd_record *record);
+/* A ready line (hello, bye), shorter than TRD_JSON_LINE_MAX; uses up the next number. */
+void outlet_text(struct outlet *outlet, const char *line);
+/* Hands over what waits. */
+void outlet_flush(struct outlet *outlet);
+
+void outlet_add(struct outlet *outlet, struct sink *sink);
+void outlet_remove(struct outlet *outlet, struct sink *sink);
+/* Tells every sink that nothing follows. */
+void outlet_end(struct outlet *outlet);
+
+#endif

@@ -196,9 +196,9 @@ static void on_done(struct pipeline *pipeline, void *context)
 
 /* Set-up */
 
-static int open_profilers(struct run *run)
+/* Before the fork: the child takes these with it. */
+static int prepare_profiler(struct run *run)
 {
-    const struct profiler_watch watch = { .on_hello = on_hello, .context = run };
     int result;
 
     if (run->options.no_clr)
@@ -213,8 +213,17 @@ static int open_profilers(struct run *run)
         return EXIT_NOTHING;
     }
     (void)snprintf(run->socket_path, sizeof(run->socket_path), "%s/profiler.sock", run->directory);
-    return source_profilers_listen(run->pipeline, &run->options, run->socket_path, 0600, &watch,
-                                   &run->listener);
+    return 0;
+}
+
+static int open_profilers(struct run *run)
+{
+    const struct profiler_watch watch = { .on_hello = on_hello, .context = run };
+
+    return run->options.no_clr
+               ? 0
+               : source_profilers_listen(run->pipeline, &run->options, run->socket_path, 0600,
+                                         &watch, &run->listener);
 }
 
 /* Without kernel events the CLR's half is still worth having; a wrong -e is not. */
@@ -285,8 +294,10 @@ static void name_output(struct run *run)
 int command_run(const struct options *options)
 {
     struct run run = { .options = *options, .barrier = { -1, -1 }, .failure = { -1, -1 } };
-    int result = fork_child(&run);
+    int result = prepare_profiler(&run);
 
+    if (result == 0)
+        result = fork_child(&run);
     if (result != 0)
         return result;
     name_output(&run);

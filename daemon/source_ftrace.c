@@ -73,7 +73,7 @@ static int each_event(struct ftrace_source *ftrace,
                       void *context)
 {
     size_t size;
-    char *text = tracefs_read(&ftrace->instance, "available_events", &size);
+    char *text = tracefs_read_root(&ftrace->instance, "available_events", &size);
     char *place = NULL;
     int result = text ? 0 : -errno;
 

@@ -11,7 +11,7 @@
 #define MAX_DELAY_DEFAULT_NS UINT64_C(250000000)
 #define CLIENTS_MAX_DEFAULT 64
 
-/* Which commands know an option; the help groups by it too. */
+/* Which commands know an option. */
 #define FOR_RUN (1u << COMMAND_RUN)
 #define FOR_ATTACH (1u << COMMAND_ATTACH)
 #define FOR_REPLAY (1u << COMMAND_REPLAY)
@@ -33,6 +33,7 @@ enum option_type {
 };
 
 struct option_row {
+    const char *group; /* heading in the help; NULL = that of the row before */
     const char *name;
     char letter;
     enum option_type type;
@@ -46,29 +47,33 @@ struct option_row {
 #define AT(member) offsetof(struct options, member)
 
 static const struct option_row rows[] = {
-    { "output", 'o', TYPE_LIST, AT(outputs), AT(output_count), FOR_STREAM, "FILE",
-      "write NDJSON to FILE, - is standard output (default - ; repeatable)" },
-    { "event", 'e', TYPE_LIST, AT(events), AT(event_count), FOR_STREAM, "SYSTEM:EVENT",
-      "kernel events, a glob like 'sched:*' (default: sched, signal, irq, page faults, block)" },
-    { "clr", 0, TYPE_CATEGORIES, AT(clr_categories), 0, FOR_STREAM, "LIST",
-      "CLR categories, of " OPTION_CATEGORIES " (default: all)" },
-    { "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_STREAM, NULL, "no kernel events" },
-    { "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_STREAM, NULL, "no CLR events" },
-    { "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH, "PID", "attach to a running .NET process" },
-    { "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",
-      "stop after TIME: 10s, 500ms, 2m (default: until the process ends or Ctrl-C)" },
-    { "max-delay", 0, TYPE_TIME, AT(max_delay_ns), 0, FOR_LIVE | FOR_SERVICE, "TIME",
-      "how long a stalled source may hold the stream back (default: 250ms)" },
-    { "kernel-buffer", 0, TYPE_SIZE, AT(kernel_buffer_bytes), 0, FOR_LIVE | FOR_SERVICE, "SIZE",
-      "ring buffer of each CPU: 4M, 512K (default: 4M)" },
-    { "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
+    { "Output", "output", 'o', TYPE_LIST, AT(outputs), AT(output_count), FOR_STREAM, "FILE",
+      "NDJSON to FILE, - is standard output; repeatable (default: -, of run tracerd-PID.ndjson)" },
+    { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },
-    { "config", 'c', TYPE_TEXT, AT(config_path), 0, FOR_SERVICE, "FILE",
+    { NULL, "quiet", 'q', TYPE_FLAG, AT(quiet), 0, FOR_ALL, NULL, "only errors on standard error" },
+    { NULL, "verbose", 'v', TYPE_COUNTER, AT(verbose), 0, FOR_ALL, NULL,
+      "say more on standard error" },
+    { "What to trace", "event", 'e', TYPE_LIST, AT(events), AT(event_count), FOR_STREAM,
+      "SYSTEM:EVENT",
+      "kernel events, a glob like 'irq:*'; repeatable (default: sched, signal, irq, page\n"
+      "faults, block; of replay all)" },
+    { NULL, "clr", 0, TYPE_CATEGORIES, AT(clr_categories), 0, FOR_STREAM, "LIST",
+      "CLR categories, of " OPTION_CATEGORIES " (default: all)" },
+    { NULL, "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_ALL, NULL, "no kernel events" },
+    { NULL, "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_ALL, NULL, "no CLR events" },
+    { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH, "PID",
+      "attach to a running .NET process" },
+    { NULL, "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",
+      "stop after TIME: 10s, 500ms, 2m (default: when the process ends, or Ctrl-C)" },
+    { NULL, "max-delay", 0, TYPE_TIME, AT(max_delay_ns), 0, FOR_LIVE | FOR_SERVICE, "TIME",
+      "how long a stalled source may hold the stream back (default: 250ms)" },
+    { NULL, "kernel-buffer", 0, TYPE_SIZE, AT(kernel_buffer_bytes), 0, FOR_LIVE | FOR_SERVICE,
+      "SIZE", "the kernel's ring buffer of each CPU: 4M, 512K (default: 4M)" },
+    { NULL, "config", 'c', TYPE_TEXT, AT(config_path), 0, FOR_SERVICE, "FILE",
       "configuration of the service, JSON (default: /etc/tracerd.json if it is there)" },
-    { "quiet", 'q', TYPE_FLAG, AT(quiet), 0, FOR_ALL, NULL, "only errors on standard error" },
-    { "verbose", 'v', TYPE_COUNTER, AT(verbose), 0, FOR_ALL, NULL, "say more on standard error" },
-    { "help", 'h', TYPE_COMMAND, COMMAND_HELP, 0, FOR_ALL, NULL, "this text" },
-    { "version", 0, TYPE_COMMAND, COMMAND_VERSION, 0, FOR_ALL, NULL, "the version" },
+    { "Other", "help", 'h', TYPE_COMMAND, COMMAND_HELP, 0, FOR_ALL, NULL, "this text" },
+    { NULL, "version", 0, TYPE_COMMAND, COMMAND_VERSION, 0, FOR_ALL, NULL, "the version" },
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
@@ -288,6 +293,27 @@ int options_parse(struct options *options, int argc, char **argv)
     return result ? result : check(options, given);
 }
 
+#define HELP_COLUMN 29
+
+/* A text of several lines continues below its beginning. */
+static void print_row(const struct option_row *row)
+{
+    char left[64];
+
+    (void)snprintf(left, sizeof(left), "%c%c%s --%s%s%s", row->letter ? '-' : ' ',
+                   row->letter ? row->letter : ' ', row->letter ? "," : " ", row->name,
+                   row->value ? " " : "", row->value ? row->value : "");
+    if (row->group)
+        printf("\n%s\n", row->group);
+    printf("  %-*s", HELP_COLUMN - 2, left);
+    for (const char *line = row->help; line;) {
+        const char *end = strchrnul(line, '\n');
+
+        printf("%*s%.*s\n", line == row->help ? 0 : HELP_COLUMN, "", (int)(end - line), line);
+        line = *end ? end + 1 : NULL;
+    }
+}
+
 void options_print_help(void)
 {
     printf(
@@ -295,15 +321,9 @@ void options_print_help(void)
         "tracerd run [options] -- CMD ARGS…   start CMD and trace it\n"
         "tracerd --pid PID [options]          attach to a running .NET process\n"
         "tracerd replay [options] FILE…       trace.dat files and own recordings, merged\n"
-        "tracerd [-c FILE]                    the service: profilers and consumers on sockets\n\n");
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        char left[64];
-
-        (void)snprintf(left, sizeof(left), "%c%c%s --%s%s%s", rows[i].letter ? '-' : ' ',
-                       rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? "," : " ",
-                       rows[i].name, rows[i].value ? " " : "", rows[i].value ? rows[i].value : "");
-        printf("  %-26s %s\n", left, rows[i].help);
-    }
+        "tracerd [-c FILE]                    the service: profilers and consumers on sockets\n");
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        print_row(&rows[i]);
     printf("\nExit status: 0 complete (run: the command's own), 2 usage, 3 nothing could be read,\n"
            "4 partial: something was damaged or lost, told on standard error.\n");
 }

@@ -293,6 +293,11 @@ int sink_clients_listen(struct pipeline *pipeline, const char *path, unsigned cl
     if (clients)
         result = listen_socket_open(&clients->socket, pipeline_loop(pipeline), path, SOCKET_MODE,
                                     on_connection, clients);
+    if (result == -EADDRINUSE) {
+        log_error("a service runs already: path=%s", path);
+        free(clients);
+        return EXIT_NOTHING;
+    }
     if (result != 0) {
         log_error("cannot listen for consumers: path=%s, error=\"%s\"", path, strerror(-result));
         free(clients);

@@ -150,42 +150,44 @@ char *hello_line(const char *session, bool live, const struct source *sources,
     return finish_line(object);
 }
 
-static json_t *ledger_object(const struct ledger *ledger)
+static void set_ledger(json_t *object, const struct ledger *ledger)
 {
-    json_t *object = json_pack("{s:o,s:o,s:o}", "produced", wide(ledger->produced), "delivered",
-                               wide(ledger->delivered), "lost", wide(ledger->lost));
-
+    json_object_set_new(object, "produced", wide(ledger->produced));
+    json_object_set_new(object, "delivered", wide(ledger->delivered));
+    json_object_set_new(object, "lost", wide(ledger->lost));
     if (ledger->unknown)
         json_object_set_new(object, "losses_uncounted", wide(ledger->unknown));
     if (ledger->damaged_bytes)
         json_object_set_new(object, "damaged_bytes", wide(ledger->damaged_bytes));
-    return object;
+}
+
+static json_t *ledgers_of_sources(const struct ledger_book *book)
+{
+    json_t *sources = json_array();
+
+    for (size_t i = 0; i < book->count; i++) {
+        const struct ledger_row *row = &book->rows[i];
+        json_t *object = json_pack("{s:s}", "source", row->name);
+
+        if (row->clock)
+            json_object_set_new(object, "clock", json_string(row->clock));
+        set_ledger(object, &row->ledger);
+        json_array_append_new(sources, object);
+    }
+    return sources;
 }
 
 char *bye_line(const struct bye *bye)
 {
     struct ledger total = ledger_book_total(bye->book);
-    json_t *sources = json_array();
-    json_t *object;
+    json_t *object = json_pack("{s:i,s:s,s:I}", "v", 1, "k", "bye", "seq", (json_int_t)bye->seq);
 
-    for (size_t i = 0; i < bye->book->count; i++) {
-        const struct ledger_row *row = &bye->book->rows[i];
-        json_t *member = ledger_object(&row->ledger);
-
-        json_object_set_new(member, "source", json_string(row->name));
-        if (row->clock)
-            json_object_set_new(member, "clock", json_string(row->clock));
-        json_array_append_new(sources, member);
-    }
     total.delivered -= bye->unwritten;
     total.lost += bye->unwritten;
-    object = ledger_object(&total);
-    json_object_set_new(object, "v", json_integer(1));
-    json_object_set_new(object, "k", json_string("bye"));
-    json_object_set_new(object, "seq", json_integer((json_int_t)bye->seq));
-    json_object_set_new(object, "lines", wide(bye->lines));
+    set_ledger(object, &total);
     json_object_set_new(object, "filtered", wide(bye->filtered));
     json_object_set_new(object, "late", wide(bye->late));
-    json_object_set_new(object, "sources", sources);
+    json_object_set_new(object, "lines", wide(bye->lines));
+    json_object_set_new(object, "sources", ledgers_of_sources(bye->book));
     return finish_line(object);
 }

@@ -1,40 +1,23 @@
-/*
- * Hot path: record -> JSON line. Budget: no allocation, no look-up by name, no printf; measured by
- * tests/bench/bench_json.c in lines per second, beside jansson building the same lines. A schema
- * is compiled at first sight into a plan: one step per field with its key ready to copy.
- */
+/* Lines and the plans behind them: the envelope is written here, the args by json_run.c. */
 #include "tracerd/json.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_value.h"
+#include "json_plan.h"
 #include "json_writer.h"
 
 #define PLANS_INITIAL 256
 /* Everything of a line but texts and args: keys, numbers, punctuation. */
 #define LINE_HEAD_MAX 512
-#define KEY_OVERHEAD 4 /* ,"": */
-
-struct step {
-    const struct trd_field *field;
-    const char *key; /* `"name":`, in the plan's memory */
-    uint32_t key_size;
-};
-
-struct plan {
-    const struct trd_schema *schema;
-    char *name; /* `,"name":"sched:sched_switch","args":{` ready to copy; owned, keys lie behind */
-    uint32_t name_size;
-    uint32_t step_count;
-    struct step steps[];
-};
+#define LINE_TAIL_MAX 64 /* what stands around the args */
 
 struct trd_json {
     struct trd_json_names names;
-    const struct trd_catalog *catalog; /* borrowed; the kernel whose symbols are known */
-    struct plan **plans;               /* open addressing by schema; owned */
+    const struct trd_catalog **catalogs; /* owned array of borrowed ones */
+    size_t catalog_count;
+    struct json_plan **plans; /* open addressing by schema; owned */
     size_t plan_count;
     size_t plan_capacity; /* a power of two */
     /* The leading digits of the last timestamp: neighbours share all but the last nine. */
@@ -62,63 +45,40 @@ int trd_json_create(struct trd_json **out, const struct trd_json_names *names)
     return 0;
 }
 
-static void plan_destroy(struct plan *plan)
-{
-    if (!plan)
-        return;
-    free(plan->name);
-    free(plan);
-}
-
 void trd_json_destroy(struct trd_json *json)
 {
     if (!json)
         return;
     for (size_t i = 0; i < json->plan_capacity; i++)
-        plan_destroy(json->plans[i]);
+        json_plan_destroy(json->plans[i]);
     free(json->plans);
+    free(json->catalogs);
     free(json);
 }
 
+/* Without memory for it, symbols stay addresses. */
 void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog)
 {
-    json->catalog = catalog;
+    const struct trd_catalog **catalogs =
+        realloc(json->catalogs, (json->catalog_count + 1) * sizeof(*catalogs));
+
+    if (!catalogs)
+        return;
+    json->catalogs = catalogs;
+    json->catalogs[json->catalog_count++] = catalog;
 }
 
-/* Names come from format files: they are escaped like any text, once, here. */
-static struct plan *plan_compile(const struct trd_schema *schema)
+static const struct trd_catalog *catalog_of(const struct trd_json *json,
+                                            const struct trd_schema *schema)
 {
-    uint32_t count = schema->field_count - schema->common_count;
-    struct plan *plan = calloc(1, sizeof(*plan) + count * sizeof(plan->steps[0]));
-    size_t size = 6 * strlen(schema->full_name) + 32;
-    char *at;
-
-    for (uint32_t i = 0; i < count; i++)
-        size += 6 * strlen(schema->fields[schema->common_count + i].name) + KEY_OVERHEAD;
-    if (!plan || !(plan->name = malloc(size))) {
-        free(plan);
-        return NULL;
-    }
-    plan->schema = schema;
-    plan->step_count = count;
-    at = JSON_PUT(plan->name, ",\"name\":");
-    at = json_put_string(at, schema->full_name, strlen(schema->full_name));
-    at = JSON_PUT(at, ",\"args\":{");
-    plan->name_size = (uint32_t)(at - plan->name);
-    for (uint32_t i = 0; i < count; i++) {
-        struct step *step = &plan->steps[i];
-        char *start = at;
-
-        step->field = &schema->fields[schema->common_count + i];
-        step->key = start;
-        at = json_put_string(at, step->field->name, strlen(step->field->name));
-        *at++ = ':';
-        step->key_size = (uint32_t)(at - start);
-    }
-    return plan;
+    for (size_t i = 0; i < json->catalog_count && !schema->is_clr; i++)
+        if (trd_catalog_find(json->catalogs[i], schema->id) == schema)
+            return json->catalogs[i];
+    return NULL;
 }
 
-static size_t plan_slot(struct plan *const *plans, size_t capacity, const struct trd_schema *schema)
+static size_t plan_slot(struct json_plan *const *plans, size_t capacity,
+                        const struct trd_schema *schema)
 {
     size_t slot = ((uintptr_t)schema >> 4) * 0x9e3779b97f4a7c15u >> 20;
 
@@ -130,7 +90,7 @@ static size_t plan_slot(struct plan *const *plans, size_t capacity, const struct
 static int plans_grow(struct trd_json *json)
 {
     size_t capacity = json->plan_capacity * 2;
-    struct plan **plans = calloc(capacity, sizeof(*plans));
+    struct json_plan **plans = calloc(capacity, sizeof(*plans));
 
     if (!plans)
         return -ENOMEM;
@@ -143,14 +103,14 @@ static int plans_grow(struct trd_json *json)
     return 0;
 }
 
-static __attribute__((cold, noinline)) struct plan *plan_add(struct trd_json *json,
-                                                             const struct trd_schema *schema)
+static __attribute__((cold, noinline)) struct json_plan *plan_add(struct trd_json *json,
+                                                                  const struct trd_schema *schema)
 {
-    struct plan *plan;
+    struct json_plan *plan;
 
     if (json->plan_count * 2 >= json->plan_capacity && plans_grow(json) != 0)
         return NULL;
-    plan = plan_compile(schema);
+    plan = json_plan_create(schema, catalog_of(json, schema));
     if (!plan)
         return NULL;
     json->plans[plan_slot(json->plans, json->plan_capacity, schema)] = plan;
@@ -158,9 +118,9 @@ static __attribute__((cold, noinline)) struct plan *plan_add(struct trd_json *js
     return plan;
 }
 
-static inline struct plan *plan_get(struct trd_json *json, const struct trd_schema *schema)
+static inline struct json_plan *plan_get(struct trd_json *json, const struct trd_schema *schema)
 {
-    struct plan *plan = json->plans[plan_slot(json->plans, json->plan_capacity, schema)];
+    struct json_plan *plan = json->plans[plan_slot(json->plans, json->plan_capacity, schema)];
 
     return __builtin_expect(plan != NULL, 1) ? plan : plan_add(json, schema);
 }
@@ -195,7 +155,7 @@ static inline char *put_ts(struct trd_json *json, char *out, uint64_t ts_ns)
     return out + 9;
 }
 
-static char *put_source(char *out, const struct trd_record *record)
+static inline char *put_source(char *out, const struct trd_record *record)
 {
     switch (record->source) {
     case TRD_SOURCE_FTRACE:
@@ -231,7 +191,7 @@ static __attribute__((cold, noinline)) char *put_flags(char *out, uint16_t flags
 }
 
 /* Who and where: absent, not null. */
-static char *put_place(char *out, const struct trd_record *record)
+static inline char *put_place(char *out, const struct trd_record *record, uint16_t flags)
 {
     if (record->cpu >= 0) {
         out = JSON_PUT(out, ",\"cpu\":");
@@ -249,43 +209,32 @@ static char *put_place(char *out, const struct trd_record *record)
         out = PUT_MEMBER_TEXT(out, ",\"thread\":", record->thread, record->thread_size);
     if (record->stream)
         out = PUT_MEMBER_TEXT(out, ",\"stream\":", record->stream, strlen(record->stream));
-    if (__builtin_expect(record->flags != 0, 0))
-        out = put_flags(out, record->flags);
+    if (__builtin_expect(flags != 0, 0))
+        out = put_flags(out, flags);
     return out;
 }
 
-static int64_t write_event(struct trd_json *json, const struct trd_record *record, char *start,
-                           char *out, char *end)
+/*
+ * The end of a line whose args come from a schema; a span has a name of its own. NULL if it does
+ * not fit; *out_cut if a field had to stay out.
+ */
+static char *put_event(struct trd_json *json, const struct trd_record *record, char *out, char *end,
+                       bool *out_cut)
 {
-    struct plan *plan = plan_get(json, record->schema);
-    struct json_context context = { json->catalog, &json->names, record };
-    bool first = true;
+    struct json_run run = { .plan = plan_get(json, record->schema),
+                            .names = &json->names,
+                            .record = record };
 
-    if (!plan)
-        return -ENOMEM;
-    if ((size_t)(end - out) < plan->name_size + 4)
-        return -ENOSPC;
-    out = json_put(out, plan->name, plan->name_size);
-    for (uint32_t i = 0; i < plan->step_count; i++) {
-        const struct step *step = &plan->steps[i];
-        char *value;
-
-        if ((size_t)(end - out) < step->key_size + 1)
-            return -ENOSPC;
-        value = out + !first;
-        value = json_put(value, step->key, step->key_size);
-        value = json_put_field(&context, step->field, value, end - 4);
-        if (value == JSON_NO_ROOM)
-            return -ENOSPC;
-        if (value == JSON_ABSENT) /* the record is too short for it */
-            continue;
-        if (!first)
-            *out = ',';
-        first = false;
-        out = value;
-    }
-    out = JSON_PUT(out, "}}\n");
-    return out - start;
+    if (!run.plan || end - out < (ptrdiff_t)run.plan->name_size + LINE_TAIL_MAX)
+        return NULL;
+    if (record->name)
+        out = PUT_MEMBER_TEXT(out, ",\"name\":", record->name, strlen(record->name));
+    else
+        out = json_put_blocks(out, run.plan->name, run.plan->name_size);
+    out = JSON_PUT(out, ",\"args\":");
+    out = json_run_args(&run, out, end - 4);
+    *out_cut = run.cut;
+    return out ? JSON_PUT(out, "}\n") : NULL;
 }
 
 static char *put_ready_args(char *out, const struct trd_record *record)
@@ -327,22 +276,18 @@ static const struct {
 
 static size_t texts_size(const struct trd_record *record)
 {
-    size_t size = 6 * (size_t)record->thread_size + record->args_json_size;
+    size_t size = JSON_STRING_MAX(record->thread_size) + record->args_json_size;
 
     if (record->stream)
-        size += 6 * strlen(record->stream);
+        size += JSON_STRING_MAX(strlen(record->stream));
     if (record->name)
-        size += 6 * strlen(record->name);
+        size += JSON_STRING_MAX(strlen(record->name));
     return size;
 }
 
-int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, uint64_t seq,
-                      char *out, size_t capacity)
+static char *put_head(struct trd_json *json, const struct trd_record *record, uint16_t flags,
+                      uint64_t seq, char *out)
 {
-    char *start = out;
-
-    if (capacity < LINE_HEAD_MAX + texts_size(record))
-        return -ENOSPC;
     out = json_put(out, kind_heads[record->kind].text, kind_heads[record->kind].size);
     out = json_put_u64(out, seq);
     if (record->kind != TRD_KIND_LOST) {
@@ -355,29 +300,37 @@ int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, ui
     }
     if (record->kind != TRD_KIND_HEARTBEAT)
         out = put_source(out, record);
-    out = put_place(out, record);
-    switch (record->kind) {
-    case TRD_KIND_EVENT:
-        if (!record->args_json)
-            return write_event(json, record, start, out, start + capacity);
-        out = put_ready_args(out, record);
-        break;
-    case TRD_KIND_LOST:
-        out = put_lost(json, out, record);
-        break;
-    case TRD_KIND_HEARTBEAT:
-        out = JSON_PUT(out, "}\n");
-        break;
-    default:
-        out = put_ready_args(out, record);
-        break;
-    }
-    return out - start;
+    return put_place(out, record, flags);
 }
 
-size_t trd_json_string(const char *bytes, size_t size, char *out, size_t capacity)
+static char *put_line(struct trd_json *json, const struct trd_record *record, uint16_t flags,
+                      uint64_t seq, char *out, char *end, bool *out_cut)
 {
-    if (6 * size + 2 > capacity)
-        return 6 * size + 2;
-    return (size_t)(json_put_string(out, bytes, size) - out);
+    out = put_head(json, record, flags, seq, out);
+    if (record->kind == TRD_KIND_LOST)
+        return put_lost(json, out, record);
+    if (record->kind == TRD_KIND_HEARTBEAT)
+        return JSON_PUT(out, "}\n");
+    if (record->args_json || !record->schema)
+        return put_ready_args(out, record);
+    return put_event(json, record, out, end, out_cut);
+}
+
+int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, uint64_t seq,
+                      char *out, size_t capacity)
+{
+    bool cut = false;
+    char *end;
+
+    if (capacity < LINE_HEAD_MAX + texts_size(record))
+        return -ENOSPC;
+    end = put_line(json, record, record->flags, seq, out, out + capacity, &cut);
+    if (__builtin_expect(cut, 0)) {
+        if (capacity < TRD_JSON_LINE_MAX)
+            return -ENOSPC;
+        /* The mark stands before the args, so the line is written again. */
+        end = put_line(json, record, record->flags | TRD_RECORD_F_CUT, seq, out, out + capacity,
+                       &cut);
+    }
+    return end ? end - out : -ENOSPC;
 }

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "frame.h"
+
 static struct {
     struct trd_arena *head;
     uint32_t ring_size;
@@ -70,6 +72,7 @@ int arena_create(uint32_t ring_size, uint32_t ring_count)
     arena.ring_size = ring_size;
     arena.ring_count = ring_count;
     arena.head->magic = TRD_ARENA_MAGIC;
+    arena.head->version = TRD_PROTOCOL_VERSION;
     arena.head->ring_size = ring_size;
     arena.head->ring_count = ring_count;
     arena.head->pid = (uint32_t)getpid();
@@ -81,31 +84,30 @@ static bool claim(struct trd_ring *ring)
 {
     uint32_t expected = TRD_RING_FREE;
 
-    return atomic_compare_exchange_strong(&ring->state, &expected, TRD_RING_OWNED);
+    if (!atomic_compare_exchange_strong(&ring->state, &expected, TRD_RING_OWNED))
+        return false;
+    atomic_store_explicit(&ring->tid, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
+    return true;
 }
 
-struct trd_ring *arena_take_ring(uint32_t *out_index)
+struct trd_ring *arena_take_ring(void)
 {
     uint32_t used = atomic_load(&arena.head->ring_used);
     struct trd_ring *ring;
 
     for (uint32_t i = 0; i < used; i++) {
         ring = trd_arena_ring(arena.head, arena.ring_size, i);
-        if (claim(ring)) {
-            *out_index = i;
+        if (claim(ring))
             return ring;
-        }
     }
     /* A fresh one: the reader sees it from the moment ring_used covers it, still without an owner
-     * and empty, which it skips. */
+     * and empty, which it skips. Another thread may be faster in claiming it. */
     while (used < arena.ring_count) {
         if (!atomic_compare_exchange_weak(&arena.head->ring_used, &used, used + 1))
             continue;
         ring = trd_arena_ring(arena.head, arena.ring_size, used);
-        if (claim(ring)) {
-            *out_index = used;
+        if (claim(ring))
             return ring;
-        }
         used++;
     }
     return NULL;

@@ -15,10 +15,8 @@ int arena_create(uint32_t ring_size, uint32_t ring_count);
 struct trd_arena *arena_get(void);
 int arena_fd(void);
 
-/*
- * Takes a free ring for the calling thread; NULL if there is none. *out_index names it.
- */
-struct trd_ring *arena_take_ring(uint32_t *out_index);
+/* Takes a free ring for the calling thread; NULL if there is none. */
+struct trd_ring *arena_take_ring(void);
 /* Gives the ring of an ended thread to the next one, if all of it was taken by the reader. */
 void arena_recycle(struct trd_ring *ring);
 

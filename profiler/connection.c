@@ -181,17 +181,17 @@ int connection_receive(struct connection *connection,
     const uint8_t *payload;
     int result = receive(connection);
 
-    if (result <= 0)
+    if (result < 0)
         return result;
-    for (;;) {
-        result = trd_frame_next(connection->input, connection->input_size, &head, &payload);
-        if (result == 0 && connection->input_size == sizeof(connection->input))
-            return -EBADMSG; /* nothing the daemon says is that long */
-        if (result <= 0)
-            return result;
+    /* Also when nothing came: a frame may have come together with WELCOME. */
+    while ((result = trd_frame_next(connection->input, connection->input_size, &head, &payload)) ==
+           1) {
         result = obey(&head, payload);
         if (result != 0)
             return result;
         consume(connection, sizeof(head) + head.size);
     }
+    if (result == 0 && connection->input_size == sizeof(connection->input))
+        return -EBADMSG; /* nothing the daemon says is that long */
+    return result;
 }

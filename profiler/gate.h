@@ -23,4 +23,9 @@ static inline bool gate_wants(enum trd_category category)
     return atomic_load_explicit(gate_mask, memory_order_relaxed) >> category & 1;
 }
 
+static inline bool gate_is_open(void)
+{
+    return gate_wants(TRD_CATEGORY_RUNTIME);
+}
+
 #endif

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-/* ICorProfilerInfo15 down to 5, the oldest that has SetEventMask2. */
 static const struct {
     int version;
     GUID iid;
@@ -15,7 +14,6 @@ static const struct {
     { 10, { 0x2f1b5152, 0xc869, 0x40c9, { 0xaa, 0x5f, 0x3a, 0xbe, 0x02, 0x6b, 0xd7, 0x20 } } },
     { 9, { 0x008170db, 0xf8cc, 0x4796, { 0x9a, 0x51, 0xdc, 0x8a, 0xa0, 0xb4, 0x70, 0x12 } } },
     { 8, { 0xc5ac80a6, 0x782e, 0x4716, { 0x80, 0x44, 0x39, 0x59, 0x8c, 0x60, 0xcf, 0xbf } } },
-    { 5, { 0x07602928, 0xce38, 0x4b83, { 0x81, 0xe7, 0x74, 0xad, 0xaf, 0x78, 0x12, 0x14 } } },
 };
 
 struct corprof_info *info_query(void *unknown, int *out_version)
@@ -35,11 +33,17 @@ struct corprof_info *info_query(void *unknown, int *out_version)
     return NULL;
 }
 
+static void clear_name(struct info_name *name)
+{
+    name->units[0] = 0;
+    name->length = 0;
+}
+
 /*
- * `length` is what the runtime says it needs, NUL included; it may exceed the buffer (the text is
- * cut then), be 0, or be a lie. The text ends at its NUL in any case.
+ * The length that the runtime reports may exceed the buffer (the text is cut then), be 0, or be a
+ * lie: what counts is the NUL. True if there is any text.
  */
-static bool settle_name(struct info_name *name, ULONG length)
+static bool settle_name(struct info_name *name)
 {
     ULONG end = 0;
 
@@ -47,31 +51,30 @@ static bool settle_name(struct info_name *name, ULONG length)
     while (name->units[end])
         end++;
     name->length = end;
-    name->cut = length > INFO_NAME_MAX;
     return end > 0;
-}
-
-static void clear_name(struct info_name *name)
-{
-    name->units[0] = 0;
-    name->length = 0;
-    name->cut = false;
 }
 
 bool info_runtime(struct corprof_info *info, struct info_version *out)
 {
     struct info_version version = { 0 };
+    WCHAR text[64]; /* unused, but 3.1 refuses a question without it */
     USHORT instance = 0;
     int32_t type = 0;
     ULONG length = 0;
-    HRESULT hr =
-        info->vtbl->GetRuntimeInformation(info, &instance, &type, &version.major, &version.minor,
-                                          &version.build, &version.revision, 0, &length, NULL);
+    HRESULT hr = info->vtbl->GetRuntimeInformation(
+        info, &instance, &type, &version.major, &version.minor, &version.build, &version.revision,
+        sizeof(text) / sizeof(text[0]), &length, text);
 
     if (!SUCCEEDED(hr) || version.major == 0)
         return false;
     *out = version;
     return true;
+}
+
+/* A token of row 0 names nothing, whatever its table. */
+static bool is_nil(mdToken token)
+{
+    return (token & 0x00ffffff) == 0;
 }
 
 bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out_module,
@@ -82,7 +85,7 @@ bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out
     mdToken token = 0;
 
     if (!SUCCEEDED(info->vtbl->GetFunctionInfo(info, function, &class_id, &module, &token)) ||
-        !module || !token)
+        !module || is_nil(token))
         return false;
     *out_module = module;
     *out_token = token;
@@ -97,7 +100,7 @@ bool info_dynamic_function(struct corprof_info *info, FunctionID function, struc
     clear_name(out);
     return SUCCEEDED(info->vtbl->GetDynamicFunctionInfo(info, function, &module, NULL, NULL,
                                                         INFO_NAME_MAX, &length, out->units)) &&
-           settle_name(out, length);
+           settle_name(out);
 }
 
 bool info_code(struct corprof_info *info, FunctionID function, COR_PRF_CODE_INFO *out)
@@ -120,7 +123,7 @@ bool info_class(struct corprof_info *info, ClassID class_id, ModuleID *out_modul
 
     /* Arrays and pointers answer S_OK with both zero. */
     if (!SUCCEEDED(info->vtbl->GetClassIDInfo(info, class_id, &module, &token)) || !module ||
-        !token)
+        is_nil(token))
         return false;
     *out_module = module;
     *out_token = token;
@@ -145,7 +148,7 @@ bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base
     /* Incomplete: name and flags are there, base and assembly are not. */
     if (!SUCCEEDED(hr) && hr != CORPROF_E_DATAINCOMPLETE)
         return false;
-    (void)settle_name(out_path, length); /* dynamic modules may have no name */
+    (void)settle_name(out_path); /* dynamic modules may have no name */
     *out_base = hr == CORPROF_E_DATAINCOMPLETE ? 0 : (uintptr_t)base;
     *out_assembly = assembly == ASSEMBLY_UNKNOWN ? 0 : assembly;
     return true;
@@ -170,7 +173,7 @@ bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_n
     clear_name(out);
     return SUCCEEDED(info->vtbl->GetAssemblyInfo(info, assembly, INFO_NAME_MAX, &length, out->units,
                                                  &domain, &module)) &&
-           settle_name(out, length);
+           settle_name(out);
 }
 
 bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
@@ -203,7 +206,7 @@ bool metadata_method(struct metadata_import *import, mdToken method, mdTypeDef *
     clear_name(out);
     if (!SUCCEEDED(import->vtbl->GetMethodProps(import, method, &type, out->units, INFO_NAME_MAX,
                                                 &length, NULL, NULL, NULL, NULL, NULL)) ||
-        !settle_name(out, length))
+        !settle_name(out))
         return false;
     *out_type = type;
     return true;
@@ -221,7 +224,7 @@ bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nes
     clear_name(out);
     if (!SUCCEEDED(import->vtbl->GetTypeDefProps(import, type, out->units, INFO_NAME_MAX, &length,
                                                  &flags, NULL)) ||
-        !settle_name(out, length))
+        !settle_name(out))
         return false;
     *out_nested = (flags & TYPE_VISIBILITY_MASK) >= TYPE_NESTED_PUBLIC;
     return true;
@@ -239,10 +242,10 @@ bool metadata_enclosing(struct metadata_import *import, mdTypeDef type, mdTypeDe
 
 #define ENUM_SLICE 64
 
-static void each_of(struct corprof_enum *list, void (*each)(void *context, UINT_PTR id),
-                    void *context)
+static void each_of(struct corprof_enum *list, info_each each, void *context)
 {
     UINT_PTR ids[ENUM_SLICE];
+    bool go_on = true;
     ULONG fetched;
 
     do {
@@ -250,14 +253,13 @@ static void each_of(struct corprof_enum *list, void (*each)(void *context, UINT_
         /* S_FALSE: fewer than asked, all valid. */
         if (!SUCCEEDED(list->vtbl->Next(list, ENUM_SLICE, ids, &fetched)) || fetched > ENUM_SLICE)
             break;
-        for (ULONG i = 0; i < fetched; i++)
-            each(context, ids[i]);
-    } while (fetched == ENUM_SLICE);
+        for (ULONG i = 0; go_on && i < fetched; i++)
+            go_on = each(context, ids[i]);
+    } while (go_on && fetched == ENUM_SLICE);
     (void)list->vtbl->Release(list);
 }
 
-void info_each_module(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
-                      void *context)
+void info_each_module(struct corprof_info *info, info_each each, void *context)
 {
     void *list = NULL;
 
@@ -265,8 +267,7 @@ void info_each_module(struct corprof_info *info, void (*each)(void *context, UIN
         each_of(list, each, context);
 }
 
-void info_each_thread(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
-                      void *context)
+void info_each_thread(struct corprof_info *info, info_each each, void *context)
 {
     void *list = NULL;
 

@@ -10,22 +10,24 @@
 #include <stdbool.h>
 
 #include "corprof.h"
+#include "event.h"
 
-#define INFO_NAME_MAX 1024 /* UTF-16 units, NUL included; longer names are cut */
+/* UTF-16 units, NUL included. A little more than a text field holds, so that what is cut here is
+ * cut again, and marked, there. */
+#define INFO_NAME_MAX (TRD_TEXT_MAX + 8)
 
 /* A name as the runtime gave it; length excludes the NUL and never exceeds the buffer. */
 struct info_name {
     WCHAR units[INFO_NAME_MAX];
     ULONG length;
-    bool cut;
 };
 
 struct info_version {
     USHORT major, minor, build, revision;
 };
 
-/* The newest ICorProfilerInfo up to 15 that `unknown` answers; NULL if not even 5. *out_version 5
- * … 15. */
+/* The newest ICorProfilerInfo that `unknown` answers, from 15 down to 8, which has all that is
+ * called here (every .NET Core since 2.1); NULL if there is none. */
 struct corprof_info *info_query(void *unknown, int *out_version);
 
 /* Initialize, own thread. */
@@ -54,10 +56,10 @@ bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nes
                    struct info_name *out);
 bool metadata_enclosing(struct metadata_import *import, mdTypeDef type, mdTypeDef *out);
 
-/* Calls `each` for every module or thread known now; on a thread the runtime does not know. */
-void info_each_module(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
-                      void *context);
-void info_each_thread(struct corprof_info *info, void (*each)(void *context, UINT_PTR id),
-                      void *context);
+/* Calls `each` for every module or thread known now, until it returns false; on a thread the
+ * runtime does not know. */
+typedef bool (*info_each)(void *context, UINT_PTR id);
+void info_each_module(struct corprof_info *info, info_each each, void *context);
+void info_each_thread(struct corprof_info *info, info_each each, void *context);
 
 #endif

@@ -6,26 +6,38 @@
 
 #include "text.h"
 
-#define NESTING_MAX 16 /* deeper types are named from the innermost sixteen */
+#define NESTING_MAX 16                /* deeper types are named from the innermost sixteen */
+#define DYNAMIC_CLASS "dynamicClass." /* as the runtime's own events call it */
 #define METHODS_KNOWN (1u << 15)
 #define TYPES_KNOWN (1u << 10)
-#define PROBES_MAX 16 /* then the answer is not kept */
+#define PROBES_MAX 16 /* then the answer is not kept, and asked for again each time */
 
 /* Set of FunctionIDs whose definition was sent: open addressing, only grows, cleared as a whole. */
 static _Atomic FunctionID methods[METHODS_KNOWN];
+
+/*
+ * Entries are published once and never freed while the process lives, since a reader may hold one;
+ * forgetting one only clears its class id. Their number is bounded by the table.
+ */
+struct type_name {
+    _Atomic ClassID class_id; /* 0 once forgotten */
+    ModuleID module;
+    size_t size;
+    char text[];
+};
 static struct type_name *_Atomic types[TYPES_KNOWN];
 
 static size_t append(char *text, size_t used, const char *bytes, size_t size)
 {
-    if (size > TRD_TEXT_MAX - 1 - used)
-        size = TRD_TEXT_MAX - 1 - used;
+    if (size > NAMES_TEXT_MAX - used)
+        size = NAMES_TEXT_MAX - used;
     memcpy(text + used, bytes, size);
     return used + size;
 }
 
 static size_t append_name(char *text, size_t used, const struct info_name *name)
 {
-    return used + text_from_utf16(name->units, name->length, text + used, TRD_TEXT_MAX - 1 - used);
+    return used + text_from_utf16(name->units, name->length, text + used, NAMES_TEXT_MAX - used);
 }
 
 /* Outer+Inner for the type and what encloses it. */
@@ -82,7 +94,8 @@ void names_method(struct corprof_info *info, FunctionID function, struct method_
     if (info_function(info, function, &out->module, &out->token))
         out->size = metadata_method_name(info, out->module, out->token, out->text);
     else if (info_dynamic_function(info, function, &name))
-        out->size = append_name(out->text, 0, &name);
+        out->size = append_name(out->text,
+                                append(out->text, 0, DYNAMIC_CLASS, strlen(DYNAMIC_CLASS)), &name);
     if (out->size == 0)
         out->size = append(out->text, 0, "?", 1);
 }
@@ -92,19 +105,29 @@ static size_t hash(uintptr_t id)
     return (size_t)((id >> 3) * 0x9e3779b97f4a7c15u >> 32);
 }
 
-bool names_method_is_new(FunctionID function)
+bool names_method_is_known(FunctionID function)
+{
+    for (size_t i = 0; i < PROBES_MAX; i++) {
+        FunctionID seen = atomic_load_explicit(&methods[(hash(function) + i) & (METHODS_KNOWN - 1)],
+                                               memory_order_relaxed);
+
+        if (seen == function || seen == 0)
+            return seen == function;
+    }
+    return false;
+}
+
+void names_method_set_known(FunctionID function)
 {
     for (size_t i = 0; i < PROBES_MAX; i++) {
         _Atomic FunctionID *slot = &methods[(hash(function) + i) & (METHODS_KNOWN - 1)];
         FunctionID seen = 0;
 
         if (atomic_compare_exchange_strong_explicit(slot, &seen, function, memory_order_relaxed,
-                                                    memory_order_relaxed))
-            return true;
-        if (seen == function)
-            return false;
+                                                    memory_order_relaxed) ||
+            seen == function)
+            return;
     }
-    return true; /* no room to remember: said again each time */
 }
 
 void names_forget_methods(void)
@@ -113,58 +136,76 @@ void names_forget_methods(void)
         atomic_store_explicit(&methods[i], 0, memory_order_relaxed);
 }
 
-static struct type_name *make_type(struct corprof_info *info, ClassID class_id)
+static size_t ask_type(struct corprof_info *info, ClassID class_id, ModuleID *out_module,
+                       char *text)
 {
-    struct type_name *type = malloc(sizeof(*type));
     struct metadata_import *import;
     mdTypeDef token;
+    size_t size;
 
-    if (!type)
-        return NULL;
-    type->class_id = class_id;
-    if (!info_class(info, class_id, &type->module, &token) ||
-        !(import = info_metadata(info, type->module))) {
-        free(type);
-        return NULL;
-    }
-    type->size = append_type(import, token, type->text, 0);
-    type->text[type->size] = '\0';
+    if (!info_class(info, class_id, out_module, &token) ||
+        !(import = info_metadata(info, *out_module)))
+        return 0;
+    size = append_type(import, token, text, 0);
     (void)import->vtbl->Release(import);
-    return type;
+    return size;
 }
 
-/*
- * Entries are published once and never freed while the process lives, since a reader may hold one;
- * forgetting one only clears its class id. Their number is bounded by the table.
- */
-const struct type_name *names_type_of_object(struct corprof_info *info, ObjectID object)
+/* The entry of a class, or the slot where it belongs; neither if there is no room for it. */
+static struct type_name *find_type(ClassID class_id, struct type_name *_Atomic **out_free)
 {
-    static struct type_name unkept = { .size = 1, .text = "?" };
-    struct type_name *type, *made;
-    ClassID class_id;
-
-    if (!info_class_of_object(info, object, &class_id))
-        return NULL;
+    *out_free = NULL;
     for (size_t i = 0; i < PROBES_MAX; i++) {
         struct type_name *_Atomic *slot = &types[(hash(class_id) + i) & (TYPES_KNOWN - 1)];
+        struct type_name *type = atomic_load_explicit(slot, memory_order_acquire);
 
-        type = atomic_load_explicit(slot, memory_order_acquire);
-        if (type && type->class_id == class_id)
+        if (type && atomic_load_explicit(&type->class_id, memory_order_relaxed) == class_id)
             return type;
-        if (type)
-            continue;
-        made = make_type(info, class_id);
-        if (!made)
+        if (!type) {
+            *out_free = slot;
             return NULL;
-        /* Publishes a whole entry to every thread that will see its class again. */
-        if (atomic_compare_exchange_strong_explicit(slot, &type, made, memory_order_acq_rel,
-                                                    memory_order_acquire))
-            return made;
-        free(made);
-        if (type->class_id == class_id)
-            return type;
+        }
     }
-    return &unkept;
+    return NULL;
+}
+
+static void keep_type(struct type_name *_Atomic *slot, ClassID class_id, ModuleID module,
+                      const char *text, size_t size)
+{
+    struct type_name *type = malloc(sizeof(*type) + size), *taken = NULL;
+
+    if (!type)
+        return;
+    type->class_id = class_id;
+    type->module = module;
+    type->size = size;
+    memcpy(type->text, text, size);
+    /* Publishes a whole entry to every thread that will see its class again. Somebody else's
+     * entry in its place stays: this one is asked for again. */
+    if (!atomic_compare_exchange_strong_explicit(slot, &taken, type, memory_order_acq_rel,
+                                                 memory_order_relaxed))
+        free(type);
+}
+
+size_t names_type_of_object(struct corprof_info *info, ObjectID object, char *text)
+{
+    struct type_name *_Atomic *free_slot;
+    struct type_name *type;
+    ModuleID module = 0;
+    ClassID class_id;
+    size_t size;
+
+    if (!info_class_of_object(info, object, &class_id))
+        return 0;
+    type = find_type(class_id, &free_slot);
+    if (type) {
+        memcpy(text, type->text, type->size);
+        return type->size;
+    }
+    size = ask_type(info, class_id, &module, text);
+    if (size > 0 && free_slot)
+        keep_type(free_slot, class_id, module, text, size);
+    return size;
 }
 
 void names_forget(ModuleID module)
@@ -173,7 +214,7 @@ void names_forget(ModuleID module)
         struct type_name *type = atomic_load_explicit(&types[i], memory_order_acquire);
 
         if (type && type->module == module)
-            type->class_id = 0;
+            atomic_store_explicit(&type->class_id, 0, memory_order_relaxed);
     }
     names_forget_methods();
 }

@@ -10,7 +10,6 @@
 #include "attach.h"
 #include "arena.h"
 #include "gate.h"
-#include "info.h"
 #include "log.h"
 #include "sender.h"
 #include "writer.h"
@@ -21,11 +20,12 @@
 enum life {
     LIFE_LOADED,
     LIFE_RUNNING,
-    LIFE_DETACHING,
+    LIFE_ENDING, /* by shutdown, for good; by detach, until the runtime has let go */
 };
 
 static struct profiler profiler = { .vtbl = &profiler_callbacks };
-static enum life life; /* changed by the runtime's load, detach and shutdown, one at a time */
+static _Atomic enum life life; /* changed by the runtime's load and by detach, one at a time */
+static uint32_t wanted;        /* categories; the sender's, once that runs */
 
 struct profiler *profiler_get(void)
 {
@@ -59,13 +59,11 @@ static uint32_t ring_size_wanted(void)
     return (uint32_t)size;
 }
 
-void profiler_set_categories(uint32_t categories)
+static void set_event_mask(uint32_t categories)
 {
     DWORD low = 0, high = 0;
     HRESULT hr;
 
-    if (life != LIFE_RUNNING)
-        return;
     if (categories & TRD_CATEGORY_BIT(THREAD))
         low |= COR_PRF_MONITOR_THREADS;
     if (categories & TRD_CATEGORY_BIT(LOADER))
@@ -81,36 +79,52 @@ void profiler_set_categories(uint32_t categories)
     hr = profiler.info->vtbl->SetEventMask2(profiler.info, low, high);
     if (!SUCCEEDED(hr))
         log_line("SetEventMask2(0x%x, 0x%x) failed: 0x%08x", low, high, (unsigned)hr);
+}
+
+uint32_t profiler_set_categories(uint32_t categories)
+{
+    uint32_t before = wanted;
+
+    /* Shutdown and detach closed the gate for good; a late word of the daemon does not open it. */
+    if (life != LIFE_RUNNING)
+        return 0;
+    if (categories != before)
+        set_event_mask(categories);
+    wanted = categories;
     gate_open(categories);
+    return categories & ~before;
+}
+
+static size_t read_command(char *text, size_t capacity)
+{
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    size_t size = file ? fread(text, 1, capacity, file) : 0;
+
+    if (file)
+        fclose(file);
+    while (size > 0 && text[size - 1] == '\0')
+        size--;
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    return size;
 }
 
 void profiler_emit_runtime_info(uint16_t flags)
 {
-    struct info_version version = { 0 };
+    struct info_version *version = &profiler.runtime;
     struct trd_ev_runtime_info *event;
     struct writer writer;
-    char command[TRD_TEXT_MAX];
-    size_t size = 0;
-    FILE *file = fopen("/proc/self/cmdline", "re");
+    char command[TRD_TEXT_MAX + 1]; /* one byte more than fits: then it is marked as cut */
+    size_t size = read_command(command, sizeof(command));
 
-    if (file) {
-        size = fread(command, 1, sizeof(command) - 1, file);
-        fclose(file);
-    }
-    while (size > 0 && command[size - 1] == '\0')
-        size--;
-    for (size_t i = 0; i < size; i++)
-        if (command[i] == '\0')
-            command[i] = ' ';
-
-    (void)info_runtime(profiler.info, &version);
     event = WRITER_BEGIN(&writer, runtime_info, RUNTIME, (uint32_t)size + 1);
     if (!event)
         return;
-    event->major = version.major;
-    event->minor = version.minor;
-    event->build = version.build;
-    event->revision = version.revision;
+    event->major = version->major;
+    event->minor = version->minor;
+    event->build = version->build;
+    event->revision = version->revision;
     event->mode = profiler.attached;
     event->notification_only = profiler.notification_only;
     event->callback_version = (uint8_t)profiler.callback_version;
@@ -132,15 +146,17 @@ static void stay_mapped(void)
         (void)dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-static HRESULT start(void *unknown, const char *path, uint32_t categories)
+static HRESULT start(void *unknown, const char *path, uint32_t categories, bool attached)
 {
     int result;
 
     if (life != LIFE_LOADED)
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
+    profiler.attached = attached;
     profiler.info = info_query(unknown, &profiler.info_version);
     if (!profiler.info)
         return E_FAIL;
+    (void)info_runtime(profiler.info, &profiler.runtime);
     result = gate_init();
     if (result == 0)
         result = arena_create(ring_size_wanted(), TRD_RING_COUNT_DEFAULT);
@@ -153,13 +169,13 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories)
 
     stay_mapped();
     life = LIFE_RUNNING;
-    profiler_set_categories(categories);
     profiler_emit_runtime_info(0);
+    (void)profiler_set_categories(categories);
     result = sender_start(path);
     if (result != 0) {
         log_line("cannot start the sender: %s", strerror(-result));
         gate_close();
-        life = LIFE_LOADED;
+        profiler_detached();
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
     }
     return S_OK;
@@ -170,7 +186,7 @@ HRESULT profiler_start(void *unknown)
     const char *path = getenv(TRD_ENV_SOCKET);
 
     return start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
-                 parse_categories(getenv(TRD_ENV_CATEGORIES)));
+                 parse_categories(getenv(TRD_ENV_CATEGORIES)), false);
 }
 
 HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)
@@ -181,24 +197,26 @@ HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)
     /* Whoever attaches without our client data gets the service's socket. */
     if (client_data && size > 0 && trd_attach_decode(client_data, size, &categories, path) != 0)
         return E_FAIL;
-    profiler.attached = true;
-    return start(unknown, path, categories);
+    return start(unknown, path, categories, true);
 }
 
+/*
+ * Other managed threads may still call in: nothing is freed, the gate only closes. What the sender
+ * does not manage in time the daemon takes from the arena. A forked child finds the gate closed.
+ */
 void profiler_shutdown(void)
 {
     struct trd_ev_shutdown *event;
     struct writer writer;
 
-    if (life != LIFE_RUNNING)
+    if (life != LIFE_RUNNING || !gate_is_open())
         return;
+    life = LIFE_ENDING;
     event = WRITER_BEGIN(&writer, shutdown, RUNTIME, 0);
     if (event) {
         event->collections = profiler.collections;
         writer_commit(&writer);
     }
-    /* Other managed threads may still call in: nothing is freed, the gate only closes. What the
-     * sender does not manage in time the daemon takes from the arena. */
     gate_close();
     sender_finish(SHUTDOWN_TIMEOUT_MS);
 }
@@ -209,9 +227,9 @@ void profiler_detach(void)
 
     if (life != LIFE_RUNNING)
         return;
+    life = LIFE_ENDING;
     gate_close();
-    (void)profiler.info->vtbl->SetEventMask2(profiler.info, 0, 0);
-    life = LIFE_DETACHING;
+    set_event_mask(0);
     hr = profiler.info->vtbl->RequestProfilerDetach(profiler.info, DETACH_EXPECTED_MS);
     if (!SUCCEEDED(hr))
         log_line("RequestProfilerDetach failed: 0x%08x", (unsigned)hr);
@@ -219,6 +237,8 @@ void profiler_detach(void)
 
 void profiler_detached(void)
 {
+    profiler.info = NULL;
     profiler.callback_version = 0;
+    wanted = 0;
     life = LIFE_LOADED;
 }

@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 #include "corprof.h"
+#include "info.h"
 
 struct profiler {
     const struct corprof_callback_vtbl *vtbl;
     struct corprof_info *info; /* the runtime's; lives as long as the runtime does */
     int info_version;
+    struct info_version runtime; /* 3.1 calls itself 4.0.30319 */
     int callback_version;
     bool notification_only;
     bool attached;
@@ -30,8 +32,9 @@ HRESULT profiler_attach(void *unknown, const void *client_data, UINT size);
 void profiler_shutdown(void);
 void profiler_detached(void);
 
-/* For the sender: what the daemon wants; asks the runtime for just these callbacks. */
-void profiler_set_categories(uint32_t categories);
+/* For the sender: what the daemon wants; asks the runtime for just these callbacks. Returns those
+ * that were not wanted before. */
+uint32_t profiler_set_categories(uint32_t categories);
 /* For the sender: stops the callbacks and asks the runtime to let go of this profiler. */
 void profiler_detach(void);
 /* What runs here, as an event of the calling thread. */

@@ -7,7 +7,7 @@
 #ifndef TRD_PROFILER_SENDER_H
 #define TRD_PROFILER_SENDER_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 /* Starts the thread. `path` is copied. A sender that runs already is left alone. */
 int sender_start(const char *path);
@@ -16,7 +16,8 @@ void sender_wake(void);
 /* Last sweep and goodbye, at most timeout_ms; any thread but the sender's. */
 void sender_finish(unsigned timeout_ms);
 
-/* Sends what the rings hold now. Sender thread only; lets a long catch-up go on in slices. */
-void sender_flush(void);
+/* Sends what the rings hold now, so that a long catch-up goes on in slices. Sender thread only;
+ * false if there is no use in going on. */
+bool sender_flush(void);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * Hot path: profiler callback -> ring. Budget: one clock read, no system call, no allocation, no
- * lock; measured by tests/bench/bench_writer.c as a multiple of the clock read alone.
+ * Hot path: profiler callback -> ring. Budget: one clock read, no allocation, no lock, no system
+ * call but one to wake the sender each time a ring passes half; measured by
+ * tests/bench/bench_ring.c as a multiple of the clock read alone.
  */
 #include "writer.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,12 +31,14 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The thread ended: its ring can be drained and given away. */
+/* The thread ended: its ring can be drained and given away. Not so in a forked child, whose one
+ * thread is a copy: the ring goes on to be its parent's. */
 static void leave_ring(void *value)
 {
     struct writer_ring *owner = value;
 
-    atomic_store_explicit(&owner->ring->state, TRD_RING_LEFT, memory_order_release);
+    if (arena_get()->pid == (uint32_t)getpid())
+        atomic_store_explicit(&owner->ring->state, TRD_RING_LEFT, memory_order_release);
     free(owner);
 }
 
@@ -52,24 +54,29 @@ int writer_init(void (*wake)(void))
 static __attribute__((cold, noinline)) struct writer_ring *take_ring(void)
 {
     struct writer_ring *owner = malloc(sizeof(*owner));
-    uint32_t index;
+    struct trd_ring *ring = owner ? arena_take_ring() : NULL;
 
-    if (owner)
-        owner->ring = arena_take_ring(&index);
-    if (!owner || !owner->ring) {
+    if (!ring) {
         free(owner);
-        atomic_fetch_add_explicit(&arena_get()->orphan_dropped, 1, memory_order_relaxed);
         return NULL;
     }
-    owner->bytes = trd_ring_bytes(owner->ring);
-    owner->mask = arena_get()->ring_size - 1;
-    owner->fence = arena_writers_fence();
-    owner->woken = false;
-    atomic_store_explicit(&owner->ring->tid, (uint32_t)syscall(SYS_gettid), memory_order_relaxed);
+    *owner = (struct writer_ring){ .ring = ring,
+                                   .bytes = trd_ring_bytes(ring),
+                                   .mask = arena_get()->ring_size - 1,
+                                   .fence = arena_writers_fence() };
     if (pthread_setspecific(ring_key, owner) != 0) {
         leave_ring(owner);
         return NULL;
     }
+    return owner;
+}
+
+static __attribute__((cold, noinline)) struct writer_ring *take_ring_or_count(void)
+{
+    struct writer_ring *owner = take_ring();
+
+    if (!owner)
+        atomic_fetch_add_explicit(&arena_get()->orphan_dropped, 1, memory_order_relaxed);
     return owner;
 }
 
@@ -83,15 +90,23 @@ static inline void count(_Atomic uint64_t *counter)
 static __attribute__((cold, noinline)) void *drop(struct trd_ring *ring, enum trd_category category,
                                                   uint64_t ts_ns)
 {
-    count(&ring->dropped);
+    /* Whoever sees this drop also sees that it was produced. */
+    atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_release);
     count(&ring->dropped_by_category[category]);
-    /* The interval belongs to the count; the reader swaps the count last to first. */
+    /* The interval is in place before the count that it belongs to. */
     if (atomic_load_explicit(&ring->untold, memory_order_relaxed) == 0)
         atomic_store_explicit(&ring->untold_from_ns, ts_ns, memory_order_relaxed);
     atomic_store_explicit(&ring->untold_to_ns, ts_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&ring->untold, 1, memory_order_release);
     atomic_store_explicit(&ring->writing, 0, memory_order_release);
     return NULL;
+}
+
+static __attribute__((cold, noinline)) void ask_for_sweep(struct writer_ring *owner)
+{
+    if (!owner->woken)
+        wake_sender();
+    owner->woken = true;
 }
 
 /* Room for `size` contiguous bytes behind *position, which moves over the padding this needs. */
@@ -103,14 +118,10 @@ static inline bool find_room(struct writer_ring *owner, uint64_t *position, uint
     uint64_t padding = to_end < size ? to_end : 0;
     uint64_t taken = *position - tail;
 
-    if (taken > ring_size / 2) {
-        if (!owner->woken && wake_sender) {
-            owner->woken = true;
-            wake_sender();
-        }
-    } else {
+    if (__builtin_expect(taken > ring_size / 2, 0))
+        ask_for_sweep(owner);
+    else
         owner->woken = false;
-    }
     if (taken + padding + size > ring_size)
         return false;
     if (padding) {
@@ -131,7 +142,7 @@ static inline struct trd_event_head *place_head(struct writer_ring *owner, uint6
     return head;
 }
 
-#define LOST_SIZE (uint32_t)(sizeof(struct trd_event_head) + sizeof(struct trd_ev_lost))
+#define LOST_SIZE trd_event_size(sizeof(struct trd_ev_lost))
 
 /* Room is back: first say what is missing. The caller has made sure that both fit. */
 static __attribute__((cold, noinline)) uint64_t tell_lost(struct writer_ring *owner,
@@ -156,12 +167,12 @@ void *writer_begin(struct writer *writer, uint16_t id, enum trd_category categor
                    uint32_t fixed_size, uint32_t text_size)
 {
     struct writer_ring *owner = pthread_getspecific(ring_key);
-    uint32_t size = (uint32_t)(sizeof(struct trd_event_head) + fixed_size + text_size + 7) & ~7u;
+    uint32_t size = trd_event_size(fixed_size + text_size);
     struct trd_ring *ring;
     uint64_t ts_ns, position;
     bool untold;
 
-    if (__builtin_expect(!owner, 0) && !(owner = take_ring()))
+    if (__builtin_expect(!owner, 0) && !(owner = take_ring_or_count()))
         return NULL;
     ring = owner->ring;
 
@@ -177,7 +188,8 @@ void *writer_begin(struct writer *writer, uint16_t id, enum trd_category categor
 
     position = atomic_load_explicit(&ring->head, memory_order_relaxed);
     untold = atomic_load_explicit(&ring->untold, memory_order_relaxed) != 0;
-    if (size > TRD_EVENT_SIZE_MAX || !find_room(owner, &position, size + (untold ? LOST_SIZE : 0)))
+    if (size > TRD_EVENT_SIZE_MAX - LOST_SIZE ||
+        !find_room(owner, &position, size + (untold ? LOST_SIZE : 0)))
         return drop(ring, category, ts_ns);
     if (__builtin_expect(untold, 0))
         position = tell_lost(owner, position, ts_ns);
@@ -204,7 +216,7 @@ void writer_flag(struct writer *writer, uint16_t flags)
 void writer_commit(struct writer *writer)
 {
     struct trd_ring *ring = writer->owner->ring;
-    uint32_t size = (uint32_t)(sizeof(struct trd_event_head) + writer->used + 7) & ~7u;
+    uint32_t size = trd_event_size(writer->used);
 
     writer->head->size = size;
     /* Publishes the record, padding and a `lost` before it, to the sender and, once this process is

@@ -136,7 +136,8 @@ int trd_event_check(const uint8_t *bytes, size_t size, struct trd_event_head *ou
     if (size < sizeof(head))
         return -EAGAIN;
     memcpy(&head, bytes, sizeof(head));
-    if (head.size < sizeof(head) || head.size % 8 != 0 || head.size > TRD_EVENT_SIZE_MAX)
+    if (head.size < sizeof(head) || head.size % TRD_EVENT_ALIGN != 0 ||
+        head.size > TRD_EVENT_SIZE_MAX)
         return -EBADMSG;
     if (head.size > size)
         return -EAGAIN;

@@ -20,6 +20,9 @@
 #error "the CLR half travels in little-endian; no big-endian .NET target is supported"
 #endif
 
+/* Records lie at multiples of the size of their head, so that whatever is left at the end of a ring
+ * has room for the head of a padding record. */
+#define TRD_EVENT_ALIGN 16
 /* Longest text carried by one field, NUL included. Longer ones are cut at a UTF-8 boundary. */
 #define TRD_TEXT_MAX 1024
 /* Largest whole record: three texts and change; padding stays below it too, since it fills no more
@@ -27,11 +30,20 @@
 #define TRD_EVENT_SIZE_MAX 4096
 
 struct trd_event_head {
-    uint32_t size;  /* of the whole record, this head included; a multiple of 8 */
+    uint32_t size;  /* of the whole record, this head included; a multiple of TRD_EVENT_ALIGN */
     uint16_t id;    /* enum trd_event_id; TRD_EVENT_PADDING fills the end of a ring */
     uint16_t flags; /* TRD_EVENT_F_… */
     uint64_t ts_ns; /* CLOCK_MONOTONIC */
 };
+
+_Static_assert(sizeof(struct trd_event_head) == TRD_EVENT_ALIGN, "a head fills one unit");
+
+/* The size of a record with `size` bytes behind its head. */
+static inline uint32_t trd_event_size(uint32_t size)
+{
+    return ((uint32_t)sizeof(struct trd_event_head) + size + TRD_EVENT_ALIGN - 1) &
+           ~(TRD_EVENT_ALIGN - 1u);
+}
 
 /* Describes what existed already when the profiler or the connection came up. */
 #define TRD_EVENT_F_CATCH_UP 0x1

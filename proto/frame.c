@@ -115,8 +115,9 @@ int trd_frame_batch(const uint8_t *payload, size_t size, struct trd_batch *out,
 {
     struct trd_batch batch;
 
-    if (copy_payload(payload, size, &batch, sizeof(batch)) != 0 || batch.position % 8 != 0 ||
-        batch.ring >= TRD_RING_COUNT_MAX || (size - sizeof(batch)) % 8 != 0)
+    if (copy_payload(payload, size, &batch, sizeof(batch)) != 0 ||
+        batch.position % TRD_EVENT_ALIGN != 0 || batch.ring >= TRD_RING_COUNT_MAX ||
+        (size - sizeof(batch)) % TRD_EVENT_ALIGN != 0)
         return -EBADMSG;
     *out = batch;
     *out_records = payload + sizeof(batch);

@@ -1,12 +1,12 @@
 /*
  * The arena: one memfd per traced process that holds a ring per thread. Written by the threads of
- * the traced process through profiler/ring.c; read by the profiler's sender thread, and by the
+ * the traced process through profiler/writer.c; read by the profiler's sender thread, and by the
  * daemon once the process is gone, so that nothing written is lost with a kill -9.
  *
  *   | trd_arena (4 KiB) | trd_ring 0 (4 KiB head) | bytes | trd_ring 1 … |
  *
  * A ring has one writer at a time. `head` and `tail` are byte positions that only grow; the byte
- * at position p lies at bytes[p & (size - 1)]. Records are 8-aligned and never wrap: a padding
+ * at position p lies at bytes[p & (size - 1)]. Records are 16-aligned and never wrap: a padding
  * record fills the end. The daemon trusts none of it: it copies, then checks.
  *
  * Watermark. A writer sets `writing` before it reads the clock and clears it after it published

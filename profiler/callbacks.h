@@ -1,0 +1,60 @@
+/*
+ * What is recorded, one family of callbacks per file. Each recording callback passes the gate, asks
+ * the runtime what it must (names before the ring is touched), and writes one event. None waits,
+ * none fails. Contexts (preemptive, cooperative, during suspension) are those of corprof: the
+ * callbacks chosen here allow what they do. The emit_ functions are what catch_up.c tells a later
+ * listener with; `flags` is TRD_EVENT_F_….
+ */
+#ifndef TRD_PROFILER_CALLBACKS_H
+#define TRD_PROFILER_CALLBACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "corprof.h"
+#include "event.h"
+
+struct corprof_info;
+
+/* callbacks_thread.c */
+HRESULT on_thread_created(void *self, ThreadID thread);
+HRESULT on_thread_destroyed(void *self, ThreadID thread);
+HRESULT on_thread_assigned(void *self, ThreadID thread, DWORD os_tid);
+/* `name` has `length` units and no promised NUL; may come before ThreadCreated. */
+HRESULT on_thread_name(void *self, ThreadID thread, ULONG length, WCHAR *name);
+void emit_thread_created(ThreadID thread, uint16_t flags);
+void emit_thread_assigned(ThreadID thread, uint32_t os_tid, uint16_t flags);
+void emit_thread_name(ThreadID thread, const char *name, size_t size, uint16_t flags);
+
+/* callbacks_loader.c */
+HRESULT on_assembly_load(void *self, AssemblyID assembly, HRESULT status);
+HRESULT on_assembly_unload(void *self, AssemblyID assembly, HRESULT status);
+HRESULT on_module_load(void *self, ModuleID module, HRESULT status);
+HRESULT on_module_unload(void *self, ModuleID module, HRESULT status);
+void emit_assembly_load(struct corprof_info *info, AssemblyID assembly, HRESULT status,
+                        uint16_t flags);
+void emit_module_load(struct corprof_info *info, ModuleID module, HRESULT status, uint16_t flags);
+
+/* callbacks_jit.c */
+HRESULT on_jit_start(void *self, FunctionID function, BOOL safe_to_block);
+HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block);
+HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block,
+                             const BYTE *header, ULONG size);
+/* Names the method, unless the listener knows it; `category` is that of the event it is for. */
+void emit_method(FunctionID function, enum trd_category category);
+
+/* callbacks_gc.c */
+HRESULT on_gc_start(void *self, int32_t generation_count, BOOL *collected,
+                    COR_PRF_GC_REASON reason);
+HRESULT on_gc_end(void *self);
+HRESULT on_suspend_begin(void *self, COR_PRF_SUSPEND_REASON reason);
+HRESULT on_suspend_end(void *self);
+HRESULT on_suspend_aborted(void *self);
+HRESULT on_resume_begin(void *self);
+HRESULT on_resume_end(void *self);
+
+/* callbacks_exception.c */
+HRESULT on_exception_thrown(void *self, ObjectID object);
+HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object);
+
+#endif

@@ -247,32 +247,36 @@ static int check(const struct options *options, unsigned given)
     return 0;
 }
 
-/* Files may stand between options; they are gathered at the front of argv. */
+/* Words [from, to) are files or the command: gathered at the front of argv. */
+static int take_words(struct options *options, char **argv, int from, int to)
+{
+    if (from < to && options->command != COMMAND_RUN && options->command != COMMAND_REPLAY) {
+        log_error("\"%s\" is not expected here; tracerd --help shows the form", argv[from]);
+        return EXIT_USAGE;
+    }
+    while (from < to)
+        options->arguments[options->argument_count++] = argv[from++];
+    return 0;
+}
+
+/* Files may stand between options; the command that is run ends them. */
 static int parse_arguments(struct options *options, int argc, char **argv, int first,
                            unsigned *given)
 {
-    options->arguments = argv + first;
-    for (int i = first; i < argc; i++) {
-        int result;
+    int result = 0;
 
-        if (strcmp(argv[i], "--") == 0 || (argv[i][0] != '-' && options->command == COMMAND_RUN)) {
-            options->arguments = argv + i + (argv[i][0] == '-');
-            options->argument_count = argc - i - (argv[i][0] == '-');
-            return 0;
-        }
-        if (argv[i][0] != '-' || argv[i][1] == '\0') {
-            if (options->command != COMMAND_REPLAY) {
-                log_error("\"%s\" is not expected here; tracerd --help shows the form", argv[i]);
-                return EXIT_USAGE;
-            }
-            options->arguments[options->argument_count++] = argv[i];
-            continue;
-        }
-        result = parse_option(options, argv, argc, &i, given);
-        if (result != 0)
-            return result;
+    options->arguments = argv + first;
+    for (int i = first; i < argc && result == 0; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return take_words(options, argv, i + 1, argc);
+        if (argv[i][0] == '-' && argv[i][1] != '\0')
+            result = parse_option(options, argv, argc, &i, given);
+        else if (options->command == COMMAND_RUN)
+            return take_words(options, argv, i, argc);
+        else
+            result = take_words(options, argv, i, i + 1);
     }
-    return 0;
+    return result;
 }
 
 int options_parse(struct options *options, int argc, char **argv)
@@ -290,6 +294,8 @@ int options_parse(struct options *options, int argc, char **argv)
     }
     if (result == 0)
         result = parse_arguments(options, argc, argv, first, &given);
+    if (result == 0)
+        options->arguments[options->argument_count] = NULL;
     return result ? result : check(options, given);
 }
 

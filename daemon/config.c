@@ -70,7 +70,7 @@ static int set_categories(const char *path, const char *key, const json_t *value
             return wrong(path, key, "a list of: " OPTION_CATEGORIES);
         options->clr_categories |= 1u << category;
     }
-    options->no_clr = json_array_size(value) == 0;
+    options->no_clr |= json_array_size(value) == 0;
     return 0;
 }
 
@@ -79,7 +79,7 @@ static int set_kernel(const char *path, const char *key, const json_t *value,
 {
     if (!json_is_boolean(value))
         return wrong(path, key, "true or false");
-    options->no_kernel = json_is_false(value);
+    options->no_kernel |= json_is_false(value);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Two sets of inputs: those that have shown their next record, in a heap by (time, order), and the
  * empty ones, of which only the lowest watermark matters. A record goes out when it is not above
- * that watermark.
+ * that watermark. The heap carries its keys with it, so that ordering does not touch the inputs.
  */
 #include "tracerd/merge.h"
 
@@ -9,15 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct slot {
+    uint64_t ts_ns;
+    uint32_t order;
+    struct trd_merge_input *input; /* borrowed from the caller until it ends or is removed */
+};
+
 struct trd_merge {
-    struct trd_merge_input **heap; /* owned array; inputs are the caller's */
-    struct trd_merge_input **empty;
+    struct slot *heap;              /* owned */
+    struct trd_merge_input **empty; /* owned array */
     size_t heap_size;
     size_t empty_size;
-    size_t capacity;                    /* of both */
-    struct trd_merge_input *handed_out; /* whose record the caller has now */
+    size_t capacity; /* of both */
+    bool handed_out; /* the caller has the record of heap[0] now */
     uint64_t max_delay_ns;
-    uint64_t emitted_ns; /* time of the latest record handed out in order */
     uint64_t watermark_ns;
     /* What the empty inputs promised when last asked. Promises only grow, so it stays true until
      * another input runs empty; asking again waits until it is in the way. */
@@ -46,75 +51,54 @@ void trd_merge_destroy(struct trd_merge *merge)
     free(merge);
 }
 
-static bool before(const struct trd_merge_input *a, const struct trd_merge_input *b)
+static inline bool before(const struct slot *a, const struct slot *b)
 {
-    if (a->head.ts_ns != b->head.ts_ns)
-        return a->head.ts_ns < b->head.ts_ns;
-    return a->order < b->order;
+    return a->ts_ns != b->ts_ns ? a->ts_ns < b->ts_ns : a->order < b->order;
 }
 
-static void heap_put(struct trd_merge *merge, size_t place, struct trd_merge_input *input)
+static void heap_rise(struct trd_merge *merge, size_t place, struct slot slot)
 {
-    merge->heap[place] = input;
-    input->place = place;
+    for (; place > 0 && before(&slot, &merge->heap[(place - 1) / 2]); place = (place - 1) / 2)
+        merge->heap[place] = merge->heap[(place - 1) / 2];
+    merge->heap[place] = slot;
 }
 
-static void heap_rise(struct trd_merge *merge, size_t place, struct trd_merge_input *input)
+static void heap_sink(struct trd_merge *merge, size_t place, struct slot slot)
 {
-    while (place > 0 && before(input, merge->heap[(place - 1) / 2])) {
-        heap_put(merge, place, merge->heap[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    heap_put(merge, place, input);
-}
+    struct slot *heap = merge->heap;
+    size_t child;
 
-static void heap_sink(struct trd_merge *merge, size_t place, struct trd_merge_input *input)
-{
-    for (;;) {
-        size_t child = 2 * place + 1;
-
-        if (child >= merge->heap_size)
-            break;
-        if (child + 1 < merge->heap_size && before(merge->heap[child + 1], merge->heap[child]))
+    for (; (child = 2 * place + 1) < merge->heap_size; place = child) {
+        if (child + 1 < merge->heap_size && before(&heap[child + 1], &heap[child]))
             child++;
-        if (!before(merge->heap[child], input))
+        if (!before(&heap[child], &slot))
             break;
-        heap_put(merge, place, merge->heap[child]);
-        place = child;
+        heap[place] = heap[child];
     }
-    heap_put(merge, place, input);
+    heap[place] = slot;
 }
 
 static void heap_remove(struct trd_merge *merge, size_t place)
 {
-    struct trd_merge_input *last = merge->heap[--merge->heap_size];
+    struct slot last = merge->heap[--merge->heap_size];
 
     if (place == merge->heap_size)
         return;
-    if (place > 0 && before(last, merge->heap[(place - 1) / 2]))
+    if (place > 0 && before(&last, &merge->heap[(place - 1) / 2]))
         heap_rise(merge, place, last);
     else
         heap_sink(merge, place, last);
 }
 
-static void empty_put(struct trd_merge *merge, struct trd_merge_input *input)
+static struct slot slot_of(struct trd_merge_input *input)
 {
-    input->place = merge->empty_size;
-    merge->empty[merge->empty_size++] = input;
-}
-
-static void empty_remove(struct trd_merge *merge, size_t place)
-{
-    struct trd_merge_input *last = merge->empty[--merge->empty_size];
-
-    merge->empty[place] = last;
-    last->place = place;
+    return (struct slot){ input->head.ts_ns, input->order, input };
 }
 
 static int grow(struct trd_merge *merge)
 {
     size_t capacity = merge->capacity ? merge->capacity * 2 : 16;
-    struct trd_merge_input **heap = realloc(merge->heap, capacity * sizeof(*heap));
+    struct slot *heap = realloc(merge->heap, capacity * sizeof(*heap));
     struct trd_merge_input **empty;
 
     if (!heap)
@@ -132,116 +116,100 @@ int trd_merge_add(struct trd_merge *merge, struct trd_merge_input *input)
 {
     if (merge->heap_size + merge->empty_size == merge->capacity && grow(merge) != 0)
         return -ENOMEM;
-    input->has_head = false;
-    input->ended = false;
-    input->stalled = false;
     input->order = merge->next_order++;
-    empty_put(merge, input);
+    merge->empty[merge->empty_size++] = input;
     merge->limit_ns = 0;
     return 0;
 }
 
 void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input)
 {
-    if (merge->handed_out == input)
-        merge->handed_out = NULL;
-    if (input->has_head)
-        heap_remove(merge, input->place);
-    else if (!input->ended)
-        empty_remove(merge, input->place);
-    input->has_head = false;
-    input->ended = true;
-}
-
-/* Asks an empty input; afterwards it is in the heap, still empty, or gone. */
-static int fill(struct trd_merge *merge, struct trd_merge_input *input)
-{
-    int result = input->next(input, &input->head);
-
-    if (result == -EAGAIN)
-        return 0;
-    empty_remove(merge, input->place);
-    if (result <= 0) {
-        input->ended = true;
-        return 0;
-    }
-    input->has_head = true;
-    input->stalled = false;
-    heap_rise(merge, merge->heap_size++, input);
-    return 1;
+    for (size_t i = 0; i < merge->empty_size; i++)
+        if (merge->empty[i] == input) {
+            merge->empty[i] = merge->empty[--merge->empty_size];
+            return;
+        }
+    for (size_t i = 0; i < merge->heap_size; i++)
+        if (merge->heap[i].input == input) {
+            merge->handed_out &= i != 0;
+            heap_remove(merge, i);
+            return;
+        }
 }
 
 /* The record that was handed out has been used: its input shows the next one. */
 static void advance(struct trd_merge *merge)
 {
-    struct trd_merge_input *input = merge->handed_out;
-    int result;
+    struct trd_merge_input *input = merge->heap[0].input;
+    int result = input->next(input, &input->head);
 
-    if (!input)
-        return;
-    merge->handed_out = NULL;
-    result = input->next(input, &input->head);
+    merge->handed_out = false;
     if (result == 1) {
-        heap_sink(merge, input->place, input);
+        heap_sink(merge, 0, slot_of(input));
         return;
     }
-    heap_remove(merge, input->place);
-    input->has_head = false;
-    if (result != -EAGAIN) {
-        input->ended = true;
+    heap_remove(merge, 0);
+    if (result != -EAGAIN)
         return;
-    }
-    empty_put(merge, input);
+    merge->empty[merge->empty_size++] = input;
     if (input->watermark_ns < merge->limit_ns)
         merge->limit_ns = input->watermark_ns;
 }
 
-/* Up to where the empty inputs let us go. */
-static uint64_t permitted(struct trd_merge *merge, uint64_t now_ns)
+/* Asks the empty inputs again; afterwards each is in the heap, still empty, or gone. */
+static void fill(struct trd_merge *merge)
 {
-    uint64_t limit = UINT64_MAX;
-    uint64_t patience =
-        merge->max_delay_ns && now_ns > merge->max_delay_ns ? now_ns - merge->max_delay_ns : 0;
-
     for (size_t i = 0; i < merge->empty_size;) {
         struct trd_merge_input *input = merge->empty[i];
+        int result = input->next(input, &input->head);
 
-        /* Filling or ending an input moves another one to this place. */
-        if (fill(merge, input) || input->ended)
+        if (result == -EAGAIN) {
+            i++;
             continue;
-        input->stalled = input->watermark_ns < patience;
-        if (!input->stalled && input->watermark_ns < limit)
-            limit = input->watermark_ns;
-        else if (input->stalled && patience < limit)
-            limit = patience;
-        i++;
+        }
+        merge->empty[i] = merge->empty[--merge->empty_size];
+        if (result == 1)
+            heap_rise(merge, merge->heap_size++, slot_of(input));
     }
-    return limit;
+}
+
+/* Up to where the empty inputs let us go; those too far behind are not waited for. */
+static uint64_t permitted(const struct trd_merge *merge, uint64_t now_ns)
+{
+    uint64_t patience =
+        merge->max_delay_ns && now_ns > merge->max_delay_ns ? now_ns - merge->max_delay_ns : 0;
+    uint64_t limit = UINT64_MAX;
+
+    for (size_t i = 0; i < merge->empty_size; i++)
+        if (merge->empty[i]->watermark_ns < limit)
+            limit = merge->empty[i]->watermark_ns;
+    return limit > patience ? limit : patience;
 }
 
 static int hand_out(struct trd_merge *merge, struct trd_record *out)
 {
-    struct trd_merge_input *input = merge->heap[0];
+    const struct slot *first = &merge->heap[0];
 
-    if (input->head.ts_ns < merge->emitted_ns) {
-        input->head.flags |= TRD_RECORD_F_LATE;
-        merge->late++;
+    merge->handed_out = true;
+    *out = first->input->head;
+    if (first->ts_ns >= merge->watermark_ns) {
+        merge->watermark_ns = first->ts_ns;
     } else {
-        merge->emitted_ns = input->head.ts_ns;
+        out->flags |= TRD_RECORD_F_LATE;
+        merge->late++;
     }
-    if (merge->emitted_ns > merge->watermark_ns)
-        merge->watermark_ns = merge->emitted_ns;
-    *out = input->head;
-    merge->handed_out = input;
     return 1;
 }
 
 int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out)
 {
-    advance(merge);
-    if (merge->heap_size == 0 || merge->heap[0]->head.ts_ns > merge->limit_ns)
+    if (merge->handed_out)
+        advance(merge);
+    if (merge->heap_size == 0 || merge->heap[0].ts_ns > merge->limit_ns) {
+        fill(merge);
         merge->limit_ns = permitted(merge, now_ns);
-    if (merge->heap_size > 0 && merge->heap[0]->head.ts_ns <= merge->limit_ns)
+    }
+    if (merge->heap_size > 0 && merge->heap[0].ts_ns <= merge->limit_ns)
         return hand_out(merge, out);
     if (merge->heap_size == 0 && merge->empty_size == 0)
         return 0;

@@ -10,7 +10,6 @@
 #ifndef TRACERD_MERGE_H
 #define TRACERD_MERGE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,18 +20,14 @@ struct trd_merge_input {
     /*
      * The next record: 1; 0 = the input has ended; -EAGAIN = nothing now, and watermark_ns says
      * what has been promised. The record stays valid until the next call on this input. Called
-     * only from trd_merge_next.
+     * only from trd_merge_next; may add inputs to the merge, must not remove any.
      */
     int (*next)(struct trd_merge_input *input, struct trd_record *out);
     /* Nothing earlier than this comes any more. Only grows. UINT64_MAX when the source ended. */
     uint64_t watermark_ns;
     /* private */
     struct trd_record head;
-    bool has_head;
-    bool ended;
-    bool stalled;
     uint32_t order; /* of being added: decides between equal times */
-    size_t place;   /* in the heap or the list of empty ones */
 };
 
 struct trd_merge;
@@ -43,7 +38,8 @@ void trd_merge_destroy(struct trd_merge *merge);
 
 /* The input's memory stays the caller's; it must outlive its place in the merge. */
 int trd_merge_add(struct trd_merge *merge, struct trd_merge_input *input);
-/* Takes it out, with whatever record of it was not handed out yet. */
+/* Takes it out, with whatever record of it was not handed out yet. An input that has ended is out
+ * already; taking it out again does nothing. */
 void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input);
 
 /*
@@ -53,7 +49,7 @@ void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input);
  */
 int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out);
 
-/* Everything up to here has been handed out. */
+/* What the merge itself promises: nothing earlier comes any more that is not marked late. */
 uint64_t trd_merge_watermark(const struct trd_merge *merge);
 /* Records handed out with TRD_RECORD_F_LATE so far. */
 uint64_t trd_merge_late(const struct trd_merge *merge);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <event-parse.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +30,10 @@ int trd_catalog_create(struct trd_catalog **out, bool big_endian, uint8_t long_s
     if (!catalog)
         return -ENOMEM;
     catalog->tep = tep_alloc();
-    if (!catalog->tep) {
-        free(catalog);
+    catalog->symbols = symbols_create();
+    catalog->printk = printk_create();
+    if (!catalog->tep || !catalog->symbols || !catalog->printk) {
+        trd_catalog_destroy(catalog);
         return -ENOMEM;
     }
     tep_set_loglevel(TEP_LOG_NONE);
@@ -48,7 +51,12 @@ void trd_catalog_destroy(struct trd_catalog *catalog)
     for (size_t i = 0; i < catalog->schema_count; i++)
         format_destroy(catalog->schemas[i]);
     free(catalog->schemas);
-    tep_free(catalog->tep);
+    free(catalog->by_name);
+    btf_destroy(catalog->btf);
+    symbols_destroy(catalog->symbols);
+    printk_destroy(catalog->printk);
+    if (catalog->tep)
+        tep_free(catalog->tep);
     free(catalog);
 }
 
@@ -64,30 +72,29 @@ static char *copy_text(const char *text, size_t size)
     return copy;
 }
 
+/* libtraceevent 1.7.1 keeps the text its lexer reads in file-scope variables. */
+static pthread_mutex_t tep_lexer = PTHREAD_MUTEX_INITIALIZER;
+
 int trd_catalog_set_header_page(struct trd_catalog *catalog, const char *text, size_t size)
 {
     struct trd_page_layout *layout = &catalog->layout;
     char *copy = copy_text(text, size);
-    const char *line;
-    unsigned offset, width;
-    int result = -EBADMSG;
+    int result, commit_size;
 
     if (!copy)
         return -ENOMEM;
-    /* The commit word is a long of the kernel, which need not be the recording program's. */
-    line = strstr(copy, " commit;");
-    if (line && sscanf(line, " commit;%*[\t ]offset:%u;%*[\t ]size:%u;", &offset, &width) == 2 &&
-        offset == 8 && (width == 4 || width == 8)) {
-        default_layout(layout, layout->big_endian, (uint8_t)width);
-        tep_set_long_size(catalog->tep, (int)width);
-        result = 0;
-    }
-    line = strstr(copy, " data;");
-    if (line && sscanf(line, " data;%*[\t ]offset:%u;", &offset) == 1 && offset >= 12 &&
-        offset <= 64)
-        layout->data_offset = (uint16_t)offset;
+    pthread_mutex_lock(&tep_lexer);
+    result = tep_parse_header_page(catalog->tep, copy, size, layout->long_size);
+    pthread_mutex_unlock(&tep_lexer);
     free(copy);
-    return result;
+    /* The commit word is a long of the kernel, which need not be the recording program's. */
+    commit_size = tep_get_header_page_size(catalog->tep);
+    if (result != 0 || size == 0 || tep_get_header_timestamp_size(catalog->tep) != 8 ||
+        (commit_size != 4 && commit_size != 8))
+        return -EBADMSG;
+    default_layout(layout, layout->big_endian, (uint8_t)commit_size);
+    tep_set_long_size(catalog->tep, commit_size);
+    return 0;
 }
 
 const struct trd_page_layout *trd_catalog_get_layout(const struct trd_catalog *catalog)
@@ -97,22 +104,55 @@ const struct trd_page_layout *trd_catalog_get_layout(const struct trd_catalog *c
 
 #define SCHEMAS_MAX 65536 /* as many as there are ids */
 
+/* The slot of a name: taken by its schema, or free. */
+static size_t name_slot(const struct trd_catalog *catalog, const char *system, const char *name)
+{
+    size_t capacity = 2 * catalog->schema_capacity, hash = 0xcbf29ce484222325u;
+
+    for (const char *at = system; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+    for (const char *at = name; *at; at++)
+        hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+    for (hash ^= hash >> 29;; hash++) {
+        const struct trd_schema *schema = catalog->by_name[hash % capacity];
+
+        if (!schema || (strcmp(schema->system, system) == 0 && strcmp(schema->name, name) == 0))
+            return hash % capacity;
+    }
+}
+
+static int schemas_grow(struct trd_catalog *catalog)
+{
+    size_t capacity = catalog->schema_capacity ? catalog->schema_capacity * 2 : 64;
+    struct trd_schema **schemas = realloc(catalog->schemas, capacity * sizeof(*schemas));
+    const struct trd_schema **by_name;
+
+    if (!schemas)
+        return -ENOMEM;
+    catalog->schemas = schemas;
+    by_name = calloc(2 * capacity, sizeof(*by_name));
+    if (!by_name)
+        return -ENOMEM;
+    free(catalog->by_name);
+    catalog->by_name = by_name;
+    catalog->schema_capacity = capacity;
+    /* Backwards, so that of two with one name the older is found, as before. */
+    for (size_t i = catalog->schema_count; i-- > 0;)
+        by_name[name_slot(catalog, schemas[i]->system, schemas[i]->name)] = schemas[i];
+    return 0;
+}
+
 int trd_catalog_add_format(struct trd_catalog *catalog, const char *system, const char *text,
                            size_t size)
 {
     struct trd_schema *schema;
-    int result;
+    size_t slot;
+    int result = 0;
 
-    if (catalog->schema_count == catalog->schema_capacity) {
-        size_t capacity = catalog->schema_capacity ? catalog->schema_capacity * 2 : 64;
-        struct trd_schema **schemas = realloc(catalog->schemas, capacity * sizeof(*schemas));
-
-        if (!schemas)
-            return -ENOMEM;
-        catalog->schemas = schemas;
-        catalog->schema_capacity = capacity;
-    }
-    result = format_parse(catalog, system, text, size, &schema);
+    if (catalog->schema_count == catalog->schema_capacity)
+        result = schemas_grow(catalog);
+    if (result == 0)
+        result = format_parse(catalog, system, text, size, &schema);
     if (result != 0)
         return result;
     if (schema->id >= SCHEMAS_MAX || catalog->by_id[schema->id]) {
@@ -124,6 +164,9 @@ int trd_catalog_add_format(struct trd_catalog *catalog, const char *system, cons
         catalog->pid_field = trd_schema_field(schema, "common_pid");
     catalog->by_id[schema->id] = schema;
     catalog->schemas[catalog->schema_count++] = schema;
+    slot = name_slot(catalog, schema->system, schema->name);
+    if (!catalog->by_name[slot])
+        catalog->by_name[slot] = schema;
     return 0;
 }
 
@@ -135,11 +178,7 @@ const struct trd_schema *trd_catalog_find(const struct trd_catalog *catalog, uin
 const struct trd_schema *trd_catalog_find_name(const struct trd_catalog *catalog,
                                                const char *system, const char *name)
 {
-    for (size_t i = 0; i < catalog->schema_count; i++)
-        if (strcmp(catalog->schemas[i]->system, system) == 0 &&
-            strcmp(catalog->schemas[i]->name, name) == 0)
-            return catalog->schemas[i];
-    return NULL;
+    return catalog->by_name ? catalog->by_name[name_slot(catalog, system, name)] : NULL;
 }
 
 const struct trd_schema *trd_catalog_get(const struct trd_catalog *catalog, size_t index)
@@ -175,32 +214,19 @@ bool trd_page_event_record(const struct trd_catalog *catalog, const struct trd_p
 
 int trd_catalog_add_kallsyms(struct trd_catalog *catalog, const char *text, size_t size)
 {
-    char *copy = copy_text(text, size);
-    int result;
-
-    if (!copy)
-        return -ENOMEM;
-    result = tep_parse_kallsyms(catalog->tep, copy);
-    free(copy);
-    return result == 0 ? 0 : -EBADMSG;
+    return symbols_add(catalog->symbols, text, size);
 }
 
 int trd_catalog_add_printk_formats(struct trd_catalog *catalog, const char *text, size_t size)
 {
-    char *copy = copy_text(text, size);
-    int result;
-
-    if (!copy)
-        return -ENOMEM;
-    result = tep_parse_printk_formats(catalog->tep, copy);
-    free(copy);
-    return result == 0 ? 0 : -EBADMSG;
+    return printk_add(catalog->printk, text, size);
 }
 
 int trd_catalog_add_cmdlines(struct trd_catalog *catalog, const char *text, size_t size)
 {
     char *copy = copy_text(text, size);
     char *place = NULL;
+    int result = 0;
 
     if (!copy)
         return -ENOMEM;
@@ -211,22 +237,45 @@ int trd_catalog_add_cmdlines(struct trd_catalog *catalog, const char *text, size
 
         if (name != line && *name == ' ' && pid > 0 && pid <= INT32_MAX)
             (void)tep_register_comm(catalog->tep, name + 1, (int)pid);
+        else
+            result = -EBADMSG;
     }
     free(copy);
+    /* The library sorts at the first look-up; afterwards look-ups only read. */
+    (void)tep_is_pid_registered(catalog->tep, 0);
+    return result;
+}
+
+int trd_catalog_add_btf(struct trd_catalog *catalog, const uint8_t *bytes, size_t size)
+{
+    struct btf *btf;
+    int result = btf_create(&btf, bytes, size);
+
+    if (result != 0)
+        return result;
+    btf_destroy(catalog->btf);
+    catalog->btf = btf;
     return 0;
 }
 
 const char *trd_catalog_symbol(const struct trd_catalog *catalog, uint64_t address,
                                uint64_t *out_offset)
 {
-    const char *name = tep_find_function(catalog->tep, address);
+    struct symbol symbol;
 
-    if (name)
-        *out_offset = address - tep_find_function_address(catalog->tep, address);
-    return name;
+    if (!symbols_find(catalog->symbols, address, &symbol))
+        return NULL;
+    *out_offset = address - symbol.address;
+    return symbol.name;
+}
+
+const char *trd_catalog_printk(const struct trd_catalog *catalog, uint64_t address)
+{
+    return printk_find(catalog->printk, address);
 }
 
 const char *trd_catalog_comm(const struct trd_catalog *catalog, int32_t pid)
 {
-    return tep_data_comm_from_pid(catalog->tep, pid);
+    return tep_is_pid_registered(catalog->tep, pid) ? tep_data_comm_from_pid(catalog->tep, pid)
+                                                    : NULL;
 }

@@ -2,19 +2,25 @@
 #ifndef TRD_COMMON_CATALOG_PRIVATE_H
 #define TRD_COMMON_CATALOG_PRIVATE_H
 
+#include "btf.h"
+#include "printk.h"
+#include "symbols.h"
 #include "tracerd/catalog.h"
 
 struct tep_handle;
 
 struct trd_catalog {
-    struct tep_handle
-        *tep; /* owned: header page, field part of formats, kallsyms, printk formats */
+    struct tep_handle *tep;  /* owned: header page, command lines */
+    struct btf *btf;         /* owned; NULL until one was added */
+    struct symbols *symbols; /* owned */
+    struct printk *printk;   /* owned */
     struct trd_page_layout layout;
     struct trd_schema **schemas; /* owned, in the order they were added */
     size_t schema_count;
     size_t schema_capacity;
+    const struct trd_schema **by_name; /* owned; open addressing, twice schema_capacity slots */
     const struct trd_field *pid_field; /* common_pid: the same in every format of a kernel */
-    struct trd_schema *by_id[65536]; /* ids are 16 bits wide in every record */
+    struct trd_schema *by_id[65536];   /* ids are 16 bits wide in every record */
 };
 
 /* A schema from one format text; the catalog owns it afterwards. */

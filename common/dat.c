@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int dat_fail(struct dat *dat, int result, const char *format, ...)
 {
@@ -30,6 +32,65 @@ void dat_add_damage(struct dat *dat, uint64_t bytes, const char *format, ...)
         text = NULL;
     va_end(arguments);
     dat->damage[dat->damage_count++] = (struct trd_damage){ text, bytes };
+}
+
+int dat_read(struct dat *dat)
+{
+    static const uint8_t magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
+    struct cursor cursor = { dat->bytes, dat->size, 0, false, false };
+    const uint8_t *start = cursor_take(&cursor, sizeof(magic));
+    const char *version;
+
+    if (!start || memcmp(start, magic, sizeof(magic)) != 0)
+        return dat_fail(dat, -EBADMSG, "this is no trace.dat file");
+    version = cursor_text(&cursor);
+    if (!version)
+        return dat_fail(dat, -EBADMSG, "the file ends in its header");
+    dat->version = strcmp(version, "6") == 0 ? 6 : strcmp(version, "7") == 0 ? 7 : 0;
+    if (!dat->version)
+        return dat_fail(dat, -EPROTONOSUPPORT,
+                        "trace.dat version \"%.16s\" is not supported (6 and 7 are)", version);
+    dat->big_endian = cursor_u8(&cursor) != 0;
+    dat->long_size = cursor_u8(&cursor);
+    cursor.big_endian = dat->big_endian;
+    dat->page_size = cursor_u32(&cursor);
+    if (cursor.failed || (dat->long_size != 4 && dat->long_size != 8) ||
+        dat->page_size < DAT_PAGE_MIN || dat->page_size > DAT_PAGE_MAX)
+        return dat_fail(dat, -EBADMSG, "the file's header makes no sense (page size, word size)");
+    if (trd_catalog_create(&dat->catalog, dat->big_endian, dat->long_size) != 0)
+        return dat_fail(dat, -ENOMEM, "no memory");
+    return dat->version == 6 ? dat_read_v6(dat, &cursor) : dat_read_v7(dat, &cursor);
+}
+
+void dat_release(const struct dat *dat, uint64_t from, uint64_t to)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+    from = (from + page - 1) / page * page;
+    to = to / page * page;
+    if (dat->mapped && from < to)
+        (void)madvise((void *)(uintptr_t)(dat->bytes + from), to - from, MADV_DONTNEED);
+}
+
+void dat_finish(struct dat *dat)
+{
+    for (size_t i = 0; i < dat->buffer_count; i++) {
+        free((char *)(uintptr_t)dat->buffers[i].public.name);
+        free((char *)(uintptr_t)dat->buffers[i].public.clock);
+        free(dat->buffers[i].cpus);
+    }
+    free(dat->buffers);
+    for (size_t i = 0; i < dat->damage_count; i++)
+        free((char *)(uintptr_t)dat->damage[i].what);
+    for (size_t i = 0; i < dat->stat_count; i++)
+        free(dat->stats[i].buffer);
+    free(dat->stats);
+    free(dat->stat_buffer);
+    free(dat->uname);
+    free(dat->clock);
+    dat_clock_finish(&dat->conversion);
+    codec_finish(&dat->codec);
+    trd_catalog_destroy(dat->catalog);
 }
 
 /* `name\0`, u64 size, text. */
@@ -102,62 +163,14 @@ int dat_parse_event_formats(struct dat *dat, struct cursor *cursor)
     return result;
 }
 
-char *dat_current_clock(const char *text, size_t size)
-{
-    const char *open = memchr(text, '[', size);
-    const char *close = open ? memchr(open, ']', size - (size_t)(open - text)) : NULL;
-
-    if (close)
-        return strndup(open + 1, (size_t)(close - open - 1));
-    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\0'))
-        size--;
-    return strndup(text, size);
-}
-
-static int64_t parse_number(const struct cursor *option)
-{
-    char digits[32] = "";
-
-    memcpy(digits, option->bytes,
-           option->size < sizeof(digits) - 1 ? option->size : sizeof(digits) - 1);
-    return (int64_t)strtoll(digits, NULL, 0);
-}
-
-void dat_parse_option(struct dat *dat, uint16_t id, struct cursor *option)
-{
-    switch (id) {
-    case DAT_OPTION_DATE: /* microseconds */
-        dat->offset_ns += parse_number(option) * 1000;
-        break;
-    case DAT_OPTION_OFFSET:
-        dat->offset_ns += parse_number(option);
-        break;
-    case DAT_OPTION_UNAME:
-        free(dat->uname);
-        dat->uname = strndup((const char *)option->bytes, option->size);
-        break;
-    case DAT_OPTION_TRACECLOCK:
-        if (option->size > 0 && !dat->clock)
-            dat->clock = dat_current_clock((const char *)option->bytes, option->size);
-        break;
-    case DAT_OPTION_TSC2NSEC: /* the stored offset is not added, as trace-cmd does since 2021 */
-        dat->tsc_mult = cursor_u32(option);
-        dat->tsc_shift = cursor_u32(option);
-        if (option->failed || dat->tsc_shift > 63)
-            dat->tsc_mult = 0;
-        break;
-    default: /* known without use here, or unknown: skipped by its length (C1) */
-        break;
-    }
-}
-
 struct dat_buffer *dat_add_buffer(struct dat *dat, const char *name, const char *clock,
                                   uint32_t page_size, uint32_t cpu_count)
 {
     struct dat_buffer *buffers;
     struct dat_buffer *buffer;
 
-    if (dat->buffer_count == DAT_BUFFERS_MAX || cpu_count > DAT_CPUS_MAX)
+    if (dat->buffer_count == DAT_BUFFERS_MAX || cpu_count > DAT_CPUS_MAX ||
+        cpu_count > DAT_STREAMS_MAX - dat->stream_count)
         return NULL;
     buffers = realloc(dat->buffers, (dat->buffer_count + 1) * sizeof(*buffers));
     if (!buffers)
@@ -165,12 +178,30 @@ struct dat_buffer *dat_add_buffer(struct dat *dat, const char *name, const char 
     dat->buffers = buffers;
     buffer = &buffers[dat->buffer_count];
     *buffer = (struct dat_buffer){
-        .public = { .name = strdup(name),
-                    .clock = strdup(clock),
-                    .cpu_count = cpu_count,
-                    .page_size = page_size },
+        .public = { .name = strdup(name), .clock = strdup(clock), .page_size = page_size },
         .cpus = calloc(cpu_count ? cpu_count : 1, sizeof(*buffer->cpus)),
     };
     dat->buffer_count++;
-    return buffer->public.name && buffer->public.clock && buffer->cpus ? buffer : NULL;
+    if (!buffer->public.name || !buffer->public.clock || !buffer->cpus)
+        return NULL;
+    buffer->public.cpu_count = cpu_count;
+    dat->stream_count += cpu_count;
+    return buffer;
+}
+
+int dat_add_cpu(struct dat *dat, struct dat_buffer *buffer, struct dat_cpu_range range)
+{
+    uint32_t count = buffer->public.cpu_count;
+    struct dat_cpu_range *cpus;
+
+    if (count == DAT_CPUS_MAX || dat->stream_count == DAT_STREAMS_MAX)
+        return -E2BIG;
+    cpus = realloc(buffer->cpus, (count + 1) * sizeof(*cpus));
+    if (!cpus)
+        return -ENOMEM;
+    buffer->cpus = cpus;
+    cpus[count] = range;
+    buffer->public.cpu_count++;
+    dat->stream_count++;
+    return 0;
 }

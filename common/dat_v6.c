@@ -62,8 +62,18 @@ struct instance {
     const char *name;
 };
 
-static int read_options(struct dat *dat, struct cursor *cursor, uint32_t *cpu_count,
-                        struct instance *instances, size_t *instance_count)
+static void read_instance_option(struct cursor *option, struct instance *instances,
+                                 size_t *instance_count)
+{
+    uint64_t offset = cursor_u64(option);
+    const char *name = cursor_text(option);
+
+    if (name && *instance_count < DAT_BUFFERS_MAX)
+        instances[(*instance_count)++] = (struct instance){ offset, name };
+}
+
+static int read_options(struct dat *dat, struct cursor *cursor, struct instance *instances,
+                        size_t *instance_count)
 {
     for (;;) {
         uint16_t id = cursor_u16(cursor);
@@ -77,30 +87,20 @@ static int read_options(struct dat *dat, struct cursor *cursor, uint32_t *cpu_co
         option.bytes = cursor_take(cursor, option.size);
         if (!option.bytes)
             return dat_fail(dat, -EBADMSG, "option %u reaches beyond the file", id);
-        if (id == DAT_OPTION_BUFFER && *instance_count < DAT_BUFFERS_MAX) {
-            uint64_t offset = cursor_u64(&option);
-            const char *name = cursor_text(&option);
-
-            if (name)
-                instances[(*instance_count)++] = (struct instance){ offset, name };
-        } else if (id == DAT_OPTION_CPUCOUNT) {
-            uint32_t count = cursor_u32(&option);
-
-            if (!option.failed)
-                *cpu_count = count;
-        } else {
+        if (id == DAT_OPTION_BUFFER)
+            read_instance_option(&option, instances, instance_count);
+        else
             dat_parse_option(dat, id, &option);
-        }
     }
 }
 
-/* Behind the top buffer's table: u64 length and the text of trace_clock, if it was written. */
+/* Behind the top buffer's table: u64 length and the text of trace_clock. */
 static void read_clock(struct dat *dat, struct cursor *cursor)
 {
     uint64_t size = cursor_u64(cursor);
     const char *text = (const char *)cursor_take(cursor, size);
 
-    if (!text || size == 0 || size > 4096 || dat->clock)
+    if (!dat->clock_follows || !text || dat->clock)
         return;
     dat->clock = dat_current_clock(text, size);
     if (dat->clock && dat->buffer_count > 0) {
@@ -116,12 +116,27 @@ static int read_instance(struct dat *dat, const struct instance *instance, uint3
 
     (void)cursor_take(&cursor, instance->offset);
     tag = cursor_take(&cursor, TAG_SIZE);
-    if (!tag_is(tag, "flyrecord")) {
-        dat_add_damage(dat, 0, "the data of instance \"%s\" is not where the file says",
-                       instance->name);
+    if (!tag_is(tag, "flyrecord") || cpu_count > (cursor.size - cursor.at) / 16) {
+        dat_add_damage(
+            dat, 0,
+            "the data of instance \"%s\" is not where the file says (was it cut?); it is "
+            "missing",
+            instance->name);
         return 0;
     }
     return read_cpu_table(dat, &cursor, instance->name, cpu_count);
+}
+
+static int check_data_tag(struct dat *dat, const uint8_t *tag)
+{
+    if (tag_is(tag, "latency"))
+        return dat_fail(dat, -ENOTSUP,
+                        "the file holds a latency tracer's text, not binary data; read it with "
+                        "trace-cmd report");
+    if (!tag_is(tag, "flyrecord"))
+        return dat_fail(dat, -EBADMSG,
+                        "the file ends before its data, or something else stands there");
+    return 0;
 }
 
 int dat_read_v6(struct dat *dat, struct cursor *cursor)
@@ -137,25 +152,17 @@ int dat_read_v6(struct dat *dat, struct cursor *cursor)
     cpu_count = cursor_u32(cursor);
     tag = cursor_take(cursor, TAG_SIZE);
     if (tag_is(tag, "options")) {
-        result = read_options(dat, cursor, &cpu_count, instances, &instance_count);
+        result = read_options(dat, cursor, instances, &instance_count);
         if (result != 0)
             goto out;
         tag = cursor_take(cursor, TAG_SIZE);
     }
-    result = -ENOTSUP;
-    if (tag_is(tag, "latency")) {
-        (void)dat_fail(dat, result,
-                       "the file holds a latency tracer's text, not binary data; read "
-                       "it with trace-cmd report");
-        goto out;
-    }
-    result = -EBADMSG;
-    if (!tag_is(tag, "flyrecord")) {
-        (void)dat_fail(dat, result,
-                       "the file ends before its data, or something else stands there");
-        goto out;
-    }
-    result = read_cpu_table(dat, cursor, "", cpu_count);
+    /* A live recording does not know the count when it writes it first. */
+    if (dat->cpu_count)
+        cpu_count = dat->cpu_count;
+    result = check_data_tag(dat, tag);
+    if (result == 0)
+        result = read_cpu_table(dat, cursor, "", cpu_count);
     if (result == 0)
         read_clock(dat, cursor);
     for (size_t i = 0; i < instance_count && result == 0; i++)

@@ -1,68 +1,8 @@
 /* trace.dat version 7: sections anywhere in the file, found through chained options. */
-#include "dat.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
-#define SECTION_HEADER_SIZE 16
-#define SECTION_COMPRESSED 1
-
-/* A section's content, decompressed if it was compressed. */
-struct section {
-    uint16_t id;
-    bool compressed;
-    struct cursor cursor;
-    uint8_t *owned; /* what was decompressed */
-};
-
-static int decompress_section(struct dat *dat, struct section *section)
-{
-    uint32_t packed_size = cursor_u32(&section->cursor);
-    uint32_t size = cursor_u32(&section->cursor);
-    const uint8_t *packed;
-
-    /* Writers before 2023-06 put 4 bytes too few into the section's size: trust the inner one. */
-    section->cursor.size = dat->size - (size_t)(section->cursor.bytes - dat->bytes);
-    packed = cursor_take(&section->cursor, packed_size);
-    if (!packed || size > DAT_SECTION_MAX)
-        return -EBADMSG;
-    section->owned = malloc(size ? size : 1);
-    if (!section->owned)
-        return -ENOMEM;
-    if (codec_decompress(dat->codec, packed, packed_size, section->owned, size) != 0)
-        return -EBADMSG;
-    section->cursor = (struct cursor){ section->owned, size, 0, dat->big_endian, false };
-    return 0;
-}
-
-/* `content`: whether the body is metadata that can be had as a whole. */
-static int open_section(struct dat *dat, uint64_t offset, uint16_t wanted, bool content,
-                        struct section *out)
-{
-    struct cursor cursor = { dat->bytes, dat->size, 0, dat->big_endian, false };
-    uint16_t flags;
-    uint64_t size;
-    int result = 0;
-
-    memset(out, 0, sizeof(*out));
-    (void)cursor_take(&cursor, offset);
-    out->id = cursor_u16(&cursor);
-    flags = cursor_u16(&cursor);
-    (void)cursor_u32(&cursor); /* its description in the strings section */
-    size = cursor_u64(&cursor);
-    if (cursor.failed || out->id != wanted)
-        return -EBADMSG;
-    if (size > dat->size - cursor.at)
-        size = dat->size - cursor.at;
-    out->compressed = (flags & SECTION_COMPRESSED) != 0;
-    out->cursor =
-        (struct cursor){ dat->bytes + cursor.at, (size_t)size, 0, dat->big_endian, false };
-    if (content && out->compressed)
-        result = decompress_section(dat, out);
-    if (result != 0)
-        free(out->owned);
-    return result;
-}
+#include "dat_section.h"
 
 static int parse_text_section(struct dat *dat, uint16_t id, struct cursor *cursor)
 {
@@ -82,7 +22,8 @@ static int parse_text_section(struct dat *dat, uint16_t id, struct cursor *curso
     case DAT_OPTION_CMDLINES:
         (void)trd_catalog_add_cmdlines(dat->catalog, (const char *)text, size);
         break;
-    default:
+    default: /* without it enumerators stay names, nothing else */
+        (void)trd_catalog_add_btf(dat->catalog, text, size);
         break;
     }
     return 0;
@@ -102,20 +43,35 @@ static int parse_section(struct dat *dat, uint16_t id, struct cursor *cursor)
     }
 }
 
-static void read_section(struct dat *dat, uint16_t id, struct cursor *option)
+static void load_section(struct dat *dat, uint16_t id)
 {
-    uint64_t offset = cursor_u64(option);
-    struct section section;
-    int result = option->failed ? -EBADMSG : open_section(dat, offset, id, true, &section);
+    struct dat_section section;
+    int result = dat_section_find(dat, dat->sections[id], &section);
 
-    if (result == 0) {
+    if (result == 0 && section.id != id)
+        result = -EBADMSG;
+    if (result == 0)
+        result = dat_section_unpack(dat, &section);
+    if (result == 0)
         result = parse_section(dat, id, &section.cursor);
-        free(section.owned);
-    }
+    dat_section_finish(&section);
     if (result != 0)
         dat_add_damage(dat, 0,
                        "section %u at offset %llu cannot be read; events that need it are missing",
-                       id, (unsigned long long)offset);
+                       id, (unsigned long long)dat->sections[id]);
+}
+
+/* In the order in which one needs the other, whatever their order in the file. */
+static void load_metadata(struct dat *dat)
+{
+    static const uint16_t order[] = {
+        DAT_OPTION_HEADER_INFO,   DAT_OPTION_BTF_FILE,      DAT_OPTION_KALLSYMS, DAT_OPTION_PRINTK,
+        DAT_OPTION_FTRACE_EVENTS, DAT_OPTION_EVENT_FORMATS, DAT_OPTION_CMDLINES,
+    };
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        if (dat->sections[order[i]])
+            load_section(dat, order[i]);
 }
 
 /* u64 section, name, clock, u32 sub-buffer size, u32 CPUs; per CPU u32 cpu, u64 offset, u64 size.
@@ -128,9 +84,9 @@ static void read_buffer(struct dat *dat, struct cursor *option)
     uint32_t page_size = cursor_u32(option);
     uint32_t cpu_count = cursor_u32(option);
     struct dat_buffer *buffer;
-    struct section section;
+    struct dat_section section;
 
-    if (option->failed || page_size == 0 || page_size > DAT_PAGE_MAX ||
+    if (option->failed || page_size < DAT_PAGE_MIN || page_size > DAT_PAGE_MAX ||
         cpu_count > (option->size - option->at) / 20) {
         dat_add_damage(dat, 0, "a BUFFER option is damaged; its events are missing");
         return;
@@ -141,10 +97,10 @@ static void read_buffer(struct dat *dat, struct cursor *option)
                        name);
         return;
     }
-    if (open_section(dat, offset, DAT_OPTION_BUFFER, false, &section) == 0)
+    buffer->section = offset;
+    buffer->compressed = dat->codec.kind != CODEC_NONE;
+    if (dat_section_find(dat, offset, &section) == 0 && section.id == DAT_OPTION_BUFFER)
         buffer->compressed = section.compressed;
-    else
-        buffer->compressed = dat->codec != CODEC_NONE;
     for (uint32_t i = 0; i < cpu_count; i++) {
         buffer->cpus[i].cpu = (int32_t)cursor_u32(option);
         buffer->cpus[i].offset = cursor_u64(option);
@@ -154,6 +110,8 @@ static void read_buffer(struct dat *dat, struct cursor *option)
 
 static void read_option(struct dat *dat, uint16_t id, struct cursor *option)
 {
+    uint64_t offset;
+
     switch (id) {
     case DAT_OPTION_BUFFER:
         read_buffer(dat, option);
@@ -165,7 +123,9 @@ static void read_option(struct dat *dat, uint16_t id, struct cursor *option)
     case DAT_OPTION_PRINTK:
     case DAT_OPTION_CMDLINES:
     case DAT_OPTION_BTF_FILE:
-        read_section(dat, id, option);
+        offset = cursor_u64(option);
+        if (!option->failed)
+            dat->sections[id] = offset;
         break;
     default:
         dat_parse_option(dat, id, option);
@@ -173,66 +133,103 @@ static void read_option(struct dat *dat, uint16_t id, struct cursor *option)
     }
 }
 
-/* One options section; *out_next is the next one's offset, 0 at the end. */
-static int read_options(struct dat *dat, uint64_t offset, uint64_t *out_next)
+/* Option by option up to DONE; *out_next is the next section's offset, 0 = this was the last. */
+static int parse_options(struct dat *dat, struct cursor *cursor, uint64_t *out_next)
 {
-    struct section section;
-    int result = open_section(dat, offset, 0, true, &section);
-
-    if (result != 0)
-        return result;
     for (;;) {
-        uint16_t id = cursor_u16(&section.cursor);
+        uint16_t id = cursor_u16(cursor);
         struct cursor option = { .big_endian = dat->big_endian };
 
-        option.size = cursor_u32(&section.cursor);
-        option.bytes = cursor_take(&section.cursor, option.size);
-        if (!option.bytes) {
-            result = -EBADMSG;
-            break;
-        }
+        option.size = cursor_u32(cursor);
+        option.bytes = cursor_take(cursor, option.size);
+        if (!option.bytes)
+            return -EBADMSG;
         if (id == DAT_OPTION_DONE) {
             *out_next = cursor_u64(&option);
-            break;
+            return 0;
         }
         read_option(dat, id, &option);
     }
-    free(section.owned);
+}
+
+static bool seen_options(const struct dat *dat, uint64_t offset)
+{
+    for (size_t i = 0; i < dat->options_count; i++)
+        if (dat->options_seen[i] == offset)
+            return true;
+    return false;
+}
+
+int dat_read_options(struct dat *dat, uint64_t offset, uint64_t *out_next)
+{
+    struct dat_section section;
+    int result;
+
+    if (seen_options(dat, offset))
+        return -ELOOP;
+    if (dat->options_count == DAT_OPTION_SECTIONS_MAX)
+        return -E2BIG;
+    dat->options_seen[dat->options_count++] = offset;
+    result = dat_section_find(dat, offset, &section);
+    if (result == 0 && section.id != DAT_OPTION_DONE)
+        result = -EBADMSG;
+    if (result == 0)
+        result = dat_section_unpack(dat, &section);
+    if (result == 0)
+        result = parse_options(dat, &section.cursor, out_next);
+    dat_section_finish(&section);
     return result;
+}
+
+/* False if a part of the chain is missing. */
+static bool follow_options(struct dat *dat, uint64_t next)
+{
+    while (next != 0) {
+        uint64_t at = next;
+        int result;
+
+        next = 0;
+        result = dat_read_options(dat, at, &next);
+        if (result == 0)
+            continue;
+        dat_add_damage(dat, 0,
+                       result == -ELOOP ? "the options go in a circle, back to offset %llu"
+                       : result == -E2BIG
+                           ? "the file has too many options sections; that at offset "
+                             "%llu and what follows is not read"
+                           : "the options at offset %llu are missing or damaged (was "
+                             "the file cut?)",
+                       (unsigned long long)at);
+        return false;
+    }
+    return true;
 }
 
 int dat_read_v7(struct dat *dat, struct cursor *cursor)
 {
     const char *name = cursor_text(cursor);
     const char *version = cursor_text(cursor);
-    uint64_t next = cursor_u64(cursor);
+    uint64_t options = cursor_u64(cursor);
     uint64_t first_section = cursor->at;
-    int sections = 0;
+    bool complete;
+    int result;
 
-    (void)version;
+    (void)version; /* of the library that packed; every later one unpacks it */
     if (cursor->failed)
         return dat_fail(dat, -EBADMSG, "the file ends in its header");
-    if (codec_find(name, &dat->codec) != 0)
-        return dat_fail(dat, -ENOTSUP,
-                        "the file is compressed with \"%s\", which is not built in "
-                        "(none, zlib and zstd are)",
+    result = codec_init(&dat->codec, name);
+    if (result == -ENOTSUP)
+        return dat_fail(dat, result,
+                        "the file is compressed with \"%.32s\", which is not built in (none, zlib "
+                        "and zstd are)",
                         name);
-    while (next != 0) {
-        uint64_t at = next;
-
-        next = 0;
-        if (++sections > DAT_OPTION_SECTIONS_MAX) {
-            dat_add_damage(dat, 0, "the options go in a circle; the rest of them is not read");
-            break;
-        }
-        if (read_options(dat, at, &next) != 0) {
-            dat_add_damage(dat, 0, "the options at offset %llu are missing or damaged",
-                           (unsigned long long)at);
-            dat->truncated = true;
-            break;
-        }
-    }
-    if (dat->buffer_count == 0)
-        dat_salvage_v7(dat, first_section);
+    if (result != 0)
+        return dat_fail(dat, result, "no memory");
+    complete = follow_options(dat, options) && dat->buffer_count > 0;
+    if (!complete)
+        dat_salvage_options(dat, first_section);
+    load_metadata(dat);
+    if (!complete)
+        dat_salvage_data(dat, first_section);
     return 0;
 }

@@ -13,42 +13,38 @@
 
 struct trd_reader {
     struct dat dat;
-    struct dat_cpu *cpus; /* owned; cpu_count of them */
+    struct dat_cpu *cpus; /* owned; by CPU, then buffer: the order of equal times */
     size_t cpu_count;
-    struct trd_merge *merge; /* owned */
+    struct dat_cpu **heap; /* owned; CPUs that have a record, the earliest first */
+    size_t heap_size;
+    bool handed_out;     /* the caller has the first one's record */
+    uint64_t first_ns;   /* the first time handed out */
+    uint64_t emitted_ns; /* the latest */
     struct dat_totals totals;
     bool summed_up; /* the end was reached and what was skipped has been told */
 };
 
-static int read_start(struct dat *dat)
+static bool before(const struct dat_cpu *a, const struct dat_cpu *b)
 {
-    static const uint8_t magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
-    struct cursor cursor = { dat->bytes, dat->size, 0, false, false };
-    const uint8_t *start = cursor_take(&cursor, sizeof(magic));
-    const char *version;
-
-    if (!start || memcmp(start, magic, sizeof(magic)) != 0)
-        return dat_fail(dat, -EBADMSG, "this is no trace.dat file");
-    version = cursor_text(&cursor);
-    if (!version)
-        return dat_fail(dat, -EBADMSG, "the file ends in its header");
-    dat->version = strcmp(version, "6") == 0 ? 6 : strcmp(version, "7") == 0 ? 7 : 0;
-    if (!dat->version)
-        return dat_fail(dat, -EPROTONOSUPPORT,
-                        "trace.dat version \"%.16s\" is not supported (6 and 7 are)", version);
-    dat->big_endian = cursor_u8(&cursor) != 0;
-    dat->long_size = cursor_u8(&cursor);
-    cursor.big_endian = dat->big_endian;
-    dat->page_size = cursor_u32(&cursor);
-    if (cursor.failed || (dat->long_size != 4 && dat->long_size != 8) || dat->page_size < 16 ||
-        dat->page_size > DAT_PAGE_MAX)
-        return dat_fail(dat, -EBADMSG, "the file's header makes no sense (page size, word size)");
-    if (trd_catalog_create(&dat->catalog, dat->big_endian, dat->long_size) != 0)
-        return dat_fail(dat, -ENOMEM, "no memory");
-    return dat->version == 6 ? dat_read_v6(dat, &cursor) : dat_read_v7(dat, &cursor);
+    return a->head.ts_ns != b->head.ts_ns ? a->head.ts_ns < b->head.ts_ns : a < b;
 }
 
-/* Equal times come by lower CPU, then in the order of the buffers: the merge keeps this order. */
+static void sink(struct trd_reader *reader, size_t place)
+{
+    struct dat_cpu **heap = reader->heap;
+    struct dat_cpu *cpu = heap[place];
+
+    for (size_t child = 2 * place + 1; child < reader->heap_size; child = 2 * place + 1) {
+        if (child + 1 < reader->heap_size && before(heap[child + 1], heap[child]))
+            child++;
+        if (!before(heap[child], cpu))
+            break;
+        heap[place] = heap[child];
+        place = child;
+    }
+    heap[place] = cpu;
+}
+
 static int compare_cpus(const void *a, const void *b)
 {
     const struct dat_cpu *x = a, *y = b;
@@ -58,39 +54,42 @@ static int compare_cpus(const void *a, const void *b)
     return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-static int start_merge(struct trd_reader *reader)
+static int start_cpus(struct trd_reader *reader)
 {
     struct dat *dat = &reader->dat;
-    size_t count = 0;
-    int result = trd_merge_create(&reader->merge, 0);
+    size_t count = dat->stream_count ? dat->stream_count : 1;
 
+    reader->cpus = calloc(count, sizeof(*reader->cpus));
+    reader->heap = calloc(count, sizeof(struct dat_cpu *));
+    if (!reader->cpus || !reader->heap)
+        return dat_fail(dat, -ENOMEM, "no memory");
     for (size_t i = 0; i < dat->buffer_count; i++)
-        count += dat->buffers[i].public.cpu_count;
-    reader->cpus = calloc(count ? count : 1, sizeof(*reader->cpus));
-    if (!reader->cpus)
-        return -ENOMEM;
-    for (size_t i = 0; i < dat->buffer_count && result == 0; i++)
         for (uint32_t k = 0; k < dat->buffers[i].public.cpu_count; k++)
-            (void)dat_cpu_init(&reader->cpus[reader->cpu_count++], dat, &dat->buffers[i],
-                               &dat->buffers[i].cpus[k], &reader->totals);
+            dat_cpu_init(&reader->cpus[reader->cpu_count++], dat, &dat->buffers[i],
+                         &dat->buffers[i].cpus[k], &reader->totals);
     qsort(reader->cpus, reader->cpu_count, sizeof(*reader->cpus), compare_cpus);
-    for (size_t i = 0; i < reader->cpu_count && result == 0; i++)
-        result = trd_merge_add(reader->merge, &reader->cpus[i].input);
-    return result;
+    for (size_t i = 0; i < reader->cpu_count; i++)
+        if (dat_cpu_next(&reader->cpus[i]) == 1)
+            reader->heap[reader->heap_size++] = &reader->cpus[i];
+    for (size_t i = reader->heap_size / 2; i-- > 0;)
+        sink(reader, i);
+    return 0;
 }
 
 static int open_bytes(struct trd_reader **out, struct trd_reader *reader)
 {
-    int result = read_start(&reader->dat);
+    struct dat *dat = &reader->dat;
+    int result = dat_read(dat);
 
+    dat_release(dat, 0, dat->size);
     if (result == 0)
-        result = start_merge(reader);
+        result = start_cpus(reader);
     if (result != 0) {
         trd_reader_destroy(reader);
         return result;
     }
-    reader->dat.error = NULL;
-    reader->dat.error_size = 0;
+    dat->error = NULL;
+    dat->error_size = 0;
     *out = reader;
     return 0;
 }
@@ -99,10 +98,12 @@ static struct trd_reader *create(char *error, size_t error_size)
 {
     struct trd_reader *reader = calloc(1, sizeof(*reader));
 
-    if (reader) {
-        reader->dat.error = error;
-        reader->dat.error_size = error_size;
+    if (!reader) {
+        (void)dat_fail(&(struct dat){ .error = error, .error_size = error_size }, 0, "no memory");
+        return NULL;
     }
+    reader->dat.error = error;
+    reader->dat.error_size = error_size;
     return reader;
 }
 
@@ -163,28 +164,15 @@ int trd_reader_open(struct trd_reader **out, const char *path, char *error, size
 
 void trd_reader_destroy(struct trd_reader *reader)
 {
-    struct dat *dat;
-
     if (!reader)
         return;
-    dat = &reader->dat;
     for (size_t i = 0; i < reader->cpu_count; i++)
         dat_cpu_finish(&reader->cpus[i]);
     free(reader->cpus);
-    trd_merge_destroy(reader->merge);
-    for (size_t i = 0; i < dat->buffer_count; i++) {
-        free((char *)(uintptr_t)dat->buffers[i].public.name);
-        free((char *)(uintptr_t)dat->buffers[i].public.clock);
-        free(dat->buffers[i].cpus);
-    }
-    free(dat->buffers);
-    for (size_t i = 0; i < dat->damage_count; i++)
-        free((char *)(uintptr_t)dat->damage[i].what);
-    free(dat->uname);
-    free(dat->clock);
-    trd_catalog_destroy(dat->catalog);
-    if (dat->mapped)
-        munmap((void *)(uintptr_t)dat->bytes, dat->size);
+    free(reader->heap);
+    dat_finish(&reader->dat);
+    if (reader->dat.mapped)
+        munmap((void *)(uintptr_t)reader->dat.bytes, reader->dat.size);
     free(reader);
 }
 
@@ -208,25 +196,63 @@ const char *trd_reader_uname(const struct trd_reader *reader)
     return reader->dat.uname ? reader->dat.uname : "";
 }
 
+static void tell_unknown(struct dat *dat, const struct dat_totals *totals)
+{
+    for (size_t i = 0; i < totals->unknown_id_count; i++)
+        dat_add_damage(dat, 0, "event id %u has no format: %llu records were skipped",
+                       totals->unknown_ids[i].id, (unsigned long long)totals->unknown_ids[i].count);
+    if (totals->unknown_others > 0)
+        dat_add_damage(dat, 0, "further event ids have no format: %llu records were skipped",
+                       (unsigned long long)totals->unknown_others);
+    if (totals->short_records > 0)
+        dat_add_damage(dat, 0, "%llu records are too short for an event id and were skipped",
+                       (unsigned long long)totals->short_records);
+}
+
 static void sum_up(struct trd_reader *reader)
 {
+    const struct dat_totals *totals = &reader->totals;
+
     if (reader->summed_up)
         return;
     reader->summed_up = true;
-    if (reader->totals.unknown_ids > 0)
-        dat_add_damage(&reader->dat, 0, "%llu events have ids without a format and were skipped",
-                       (unsigned long long)reader->totals.unknown_ids);
-    if (reader->totals.damaged_bytes > 0 && reader->dat.damage_count == 0)
-        dat_add_damage(&reader->dat, reader->totals.damaged_bytes,
-                       "%llu bytes of event data are damaged and were skipped",
-                       (unsigned long long)reader->totals.damaged_bytes);
+    tell_unknown(&reader->dat, totals);
+    if (totals->damaged_bytes > 0)
+        dat_add_damage(&reader->dat, totals->damaged_bytes,
+                       "%llu bytes of event data are damaged or cut off and were skipped",
+                       (unsigned long long)totals->damaged_bytes);
+}
+
+/* A CPU of which nothing is left: its loss comes last, since it sorts so, and spans the trace. */
+static int hand_out_loss_of_all(struct trd_reader *reader, struct trd_record *out)
+{
+    out->lost_from_ns = reader->first_ns;
+    out->ts_ns = reader->emitted_ns;
+    return 1;
 }
 
 int trd_reader_next(struct trd_reader *reader, struct trd_record *out)
 {
-    int result = trd_merge_next(reader->merge, 0, out);
-
-    if (result == 0)
+    if (reader->handed_out) {
+        if (dat_cpu_next(reader->heap[0]) == 0)
+            reader->heap[0] = reader->heap[--reader->heap_size];
+        if (reader->heap_size > 1)
+            sink(reader, 0);
+    }
+    reader->handed_out = reader->heap_size > 0;
+    if (!reader->handed_out) {
         sum_up(reader);
-    return result;
+        return 0;
+    }
+    *out = reader->heap[0]->head;
+    if (__builtin_expect(out->ts_ns == DAT_CPU_NO_TIME, 0))
+        return hand_out_loss_of_all(reader, out);
+    /* Only a damaged page or a foreign clock goes back in time. */
+    if (__builtin_expect(out->ts_ns < reader->emitted_ns, 0))
+        out->flags |= TRD_RECORD_F_LATE;
+    else
+        reader->emitted_ns = out->ts_ns;
+    if (__builtin_expect(reader->first_ns == 0, 0))
+        reader->first_ns = out->ts_ns;
+    return 1;
 }

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "interrupt.h"
@@ -25,6 +26,22 @@ static void open_files(struct pipeline *pipeline, const struct options *options)
             pipeline_set_partial(pipeline);
 }
 
+/* Opening the output would empty the input. */
+static bool writes_over_input(const struct options *options)
+{
+    struct stat input, output;
+
+    for (size_t i = 0; i < options->output_count; i++)
+        for (int j = 0; j < options->argument_count; j++)
+            if (stat(options->outputs[i], &output) == 0 &&
+                stat(options->arguments[j], &input) == 0 && input.st_dev == output.st_dev &&
+                input.st_ino == output.st_ino) {
+                log_error("%s is an input, it cannot be the output too", options->arguments[j]);
+                return true;
+            }
+    return false;
+}
+
 int command_replay(const struct options *options)
 {
     struct interrupt interrupt;
@@ -32,6 +49,8 @@ int command_replay(const struct options *options)
     uv_loop_t loop;
     int result;
 
+    if (writes_over_input(options))
+        return EXIT_USAGE;
     uv_loop_init(&loop);
     result = pipeline_create(&pipeline, &loop, options, on_done, &interrupt);
     if (result == 0) {

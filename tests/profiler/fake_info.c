@@ -1,0 +1,243 @@
+#include "fake_info.h"
+
+#include <string.h>
+
+struct fake fake;
+
+/* The methods' parameters are the interface's; those without a use are many. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* Gives `value` to *out as the test wants it. */
+#define GIVE(out, value)                                                                           \
+    do {                                                                                           \
+        if ((out) && fake.fill != FAKE_UNTOUCHED)                                                  \
+            *(out) = fake.fill == FAKE_ZERO ? 0 : (value);                                         \
+    } while (0)
+
+static void give_name(const char *text, WCHAR *name, ULONG capacity, ULONG *out_length)
+{
+    ULONG length = (ULONG)strlen(text) + 1;
+
+    if (fake.fill == FAKE_ENDLESS) {
+        for (ULONG i = 0; name && i < capacity; i++)
+            name[i] = 'e';
+        if (out_length)
+            *out_length = 0xffffffff;
+        return;
+    }
+    GIVE(out_length, length);
+    for (ULONG i = 0; name && i < capacity && i < length; i++)
+        GIVE(&name[i], (WCHAR)(i + 1 == capacity ? '\0' : text[i]));
+}
+
+/* Enumerators */
+
+static ULONG enum_position;
+
+static ULONG release(void *self)
+{
+    return --fake.refs_out;
+}
+
+static HRESULT next(void *self, ULONG wanted, UINT_PTR *ids, ULONG *out_fetched)
+{
+    ULONG given = 0;
+
+    while (given < wanted && enum_position < fake.items)
+        ids[given++] = 0x9000 + 16 * enum_position++;
+    GIVE(out_fetched, fake.claimed ? fake.claimed : given);
+    return given < wanted && fake.hr == S_OK ? S_FALSE : fake.hr;
+}
+
+static const struct corprof_enum_vtbl enum_vtbl = { .Release = release, .Next = next };
+static struct corprof_enum the_enum = { &enum_vtbl };
+
+static HRESULT give_enum(void *self, void **out)
+{
+    enum_position = 0;
+    GIVE(out, &the_enum);
+    if (*out == &the_enum && SUCCEEDED(fake.hr))
+        fake.refs_out++;
+    return fake.hr;
+}
+
+/* Metadata: Space.Outer with Inner in it, whose method is Run */
+
+static HRESULT get_type_def_props(void *self, mdTypeDef type, WCHAR *name, ULONG capacity,
+                                  ULONG *out_length, DWORD *out_flags, mdToken *out_extends)
+{
+    give_name(type == FAKE_INNER_TYPE ? "Inner" : "Space.Outer", name, capacity, out_length);
+    GIVE(out_flags, type == FAKE_INNER_TYPE ? 2u : 1u);
+    return fake.hr;
+}
+
+static HRESULT get_method_props(void *self, mdMethodDef method, mdTypeDef *out_type, WCHAR *name,
+                                ULONG capacity, ULONG *out_length, DWORD *out_attributes,
+                                const uint8_t **out_signature, ULONG *out_signature_size,
+                                ULONG *out_rva, DWORD *out_impl_flags)
+{
+    give_name("Run", name, capacity, out_length);
+    GIVE(out_type, FAKE_INNER_TYPE);
+    return fake.hr;
+}
+
+static HRESULT get_nested_class_props(void *self, mdTypeDef nested, mdTypeDef *out)
+{
+    GIVE(out, FAKE_OUTER_TYPE);
+    return fake.hr;
+}
+
+static const struct metadata_import_vtbl import_vtbl = {
+    .Release = release,
+    .GetTypeDefProps = get_type_def_props,
+    .GetMethodProps = get_method_props,
+    .GetNestedClassProps = get_nested_class_props,
+};
+static struct metadata_import the_import = { &import_vtbl };
+
+/* ICorProfilerInfo */
+
+static HRESULT query_interface(void *self, const GUID *iid, void **out)
+{
+    /* The first words of ICorProfilerInfo15 … 8, and what a runtime says that has none of them. */
+    static const uint32_t words[] = { 0xb446462d, 0xf460e352, 0x6e6c7ee2, 0x27b24ccd,
+                                      0x06398876, 0x2f1b5152, 0x008170db, 0xc5ac80a6 };
+
+    for (int version = 15; version >= 8; version--)
+        if (words[15 - version] == iid->data1 && version <= fake.newest) {
+            GIVE(out, self);
+            return fake.hr;
+        }
+    *out = NULL;
+    return E_NOINTERFACE;
+}
+
+static HRESULT get_class_from_object(void *self, ObjectID object, ClassID *out)
+{
+    GIVE(out, object + 8);
+    return fake.hr;
+}
+
+static HRESULT get_thread_info(void *self, ThreadID thread, DWORD *out)
+{
+    GIVE(out, FAKE_OS_TID);
+    return fake.hr;
+}
+
+static HRESULT get_class_id_info(void *self, ClassID class_id, ModuleID *out_module,
+                                 mdTypeDef *out_token)
+{
+    fake.class_questions++;
+    GIVE(out_module, FAKE_MODULE);
+    GIVE(out_token, FAKE_INNER_TYPE);
+    return fake.hr;
+}
+
+static HRESULT get_function_info(void *self, FunctionID function, ClassID *out_class,
+                                 ModuleID *out_module, mdToken *out_token)
+{
+    GIVE(out_module, FAKE_MODULE);
+    GIVE(out_token, fake.dynamic ? 0x06000000u : FAKE_METHOD_TOKEN);
+    return fake.hr;
+}
+
+static HRESULT get_module_metadata(void *self, ModuleID module, DWORD flags, const GUID *iid,
+                                   void **out)
+{
+    GIVE(out, &the_import);
+    if (*out == &the_import && SUCCEEDED(fake.hr))
+        fake.refs_out++;
+    return fake.hr;
+}
+
+static HRESULT get_assembly_info(void *self, AssemblyID assembly, ULONG capacity, ULONG *out_length,
+                                 WCHAR *name, AppDomainID *out_domain, ModuleID *out_module)
+{
+    give_name("Assembly", name, capacity, out_length);
+    return fake.hr;
+}
+
+static HRESULT get_code_info2(void *self, FunctionID function, ULONG32 capacity, ULONG32 *out_count,
+                              COR_PRF_CODE_INFO *infos)
+{
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : 1u);
+    GIVE(&infos[0].startAddress, FAKE_CODE);
+    GIVE(&infos[0].size, FAKE_CODE_SIZE);
+    return fake.hr;
+}
+
+static HRESULT request_detach(void *self, DWORD expected_ms)
+{
+    fake.detaches++;
+    return fake.hr;
+}
+
+static HRESULT get_runtime_information(void *self, USHORT *out_instance, int32_t *out_type,
+                                       USHORT *out_major, USHORT *out_minor, USHORT *out_build,
+                                       USHORT *out_qfe, ULONG capacity, ULONG *out_length,
+                                       WCHAR *version)
+{
+    GIVE(out_major, 10);
+    GIVE(out_minor, 0);
+    GIVE(out_build, 12);
+    give_name("10.0.12", version, capacity, out_length);
+    return fake.hr;
+}
+
+static HRESULT get_module_info2(void *self, ModuleID module, const BYTE **out_base, ULONG capacity,
+                                ULONG *out_length, WCHAR *name, AssemblyID *out_assembly,
+                                DWORD *out_flags)
+{
+    give_name("/app/app.dll", name, capacity, out_length);
+    GIVE(out_base, (const BYTE *)FAKE_BASE);
+    GIVE(out_assembly, fake.hr == CORPROF_E_DATAINCOMPLETE ? 0xfffffffdu : FAKE_ASSEMBLY);
+    return fake.hr;
+}
+
+static HRESULT set_event_mask2(void *self, DWORD low, DWORD high)
+{
+    fake.mask_low = low;
+    fake.mask_high = high;
+    fake.masks_set++;
+    return fake.hr;
+}
+
+static HRESULT get_dynamic_function_info(void *self, FunctionID function, ModuleID *out_module,
+                                         const uint8_t **out_signature, ULONG *out_signature_size,
+                                         ULONG capacity, ULONG *out_length, WCHAR *name)
+{
+    give_name("made_at_run_time", name, capacity, out_length);
+    return fake.hr;
+}
+
+static const struct corprof_info_vtbl info_vtbl = {
+    .QueryInterface = query_interface,
+    .Release = release,
+    .GetClassFromObject = get_class_from_object,
+    .GetThreadInfo = get_thread_info,
+    .GetClassIDInfo = get_class_id_info,
+    .GetFunctionInfo = get_function_info,
+    .GetModuleMetaData = get_module_metadata,
+    .GetAssemblyInfo = get_assembly_info,
+    .GetCodeInfo2 = get_code_info2,
+    .RequestProfilerDetach = request_detach,
+    .EnumModules = give_enum,
+    .GetRuntimeInformation = get_runtime_information,
+    .GetModuleInfo2 = get_module_info2,
+    .EnumThreads = give_enum,
+    .SetEventMask2 = set_event_mask2,
+    .GetDynamicFunctionInfo = get_dynamic_function_info,
+};
+static struct corprof_info the_info = { &info_vtbl };
+
+void *fake_reset(void)
+{
+    memset(&fake, 0, sizeof(fake));
+    fake.newest = 15;
+    return &the_info;
+}
+
+struct corprof_info *fake_info(void)
+{
+    return &the_info;
+}

@@ -9,7 +9,7 @@
 #include "option_values.h"
 
 #define MAX_DELAY_DEFAULT_NS UINT64_C(250000000)
-#define CLIENTS_MAX_DEFAULT 64
+#define CLIENTS_MAX_DEFAULT 16
 
 /* Which commands know an option. */
 #define FOR_RUN (1u << COMMAND_RUN)

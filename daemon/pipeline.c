@@ -14,7 +14,7 @@
 #include "tally.h"
 
 /* A pump does this much, then the loop may read sockets and pages again. */
-#define PUMP_RECORDS_MAX 16384
+#define PUMP_RECORDS_MAX 4096
 #define TICK_MS 10 /* stalled inputs are looked at this often */
 #define HEARTBEAT_NS UINT64_C(1000000000)
 
@@ -326,6 +326,11 @@ void pipeline_finish_when_ended(struct pipeline *pipeline)
 }
 
 /* Sinks */
+
+bool pipeline_has_begun(const struct pipeline *pipeline)
+{
+    return pipeline->started;
+}
 
 char *pipeline_hello(struct pipeline *pipeline)
 {

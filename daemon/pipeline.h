@@ -115,6 +115,8 @@ struct sink {
 /* Gets every line from the next one on. */
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink);
 void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink);
+/* Has `hello` been written? */
+bool pipeline_has_begun(const struct pipeline *pipeline);
 /* `hello` as of now, for a reader that joins a running stream; allocated, NULL without memory. */
 char *pipeline_hello(struct pipeline *pipeline);
 /* An output that was asked for on the command line cannot be written (a sentence has said so): what

@@ -15,8 +15,8 @@
 #include "log.h"
 #include "sinks.h"
 
-/* What one consumer may lag behind: some 50 000 events, a second of a busy machine. */
-#define QUEUE_BYTES_MAX ((size_t)8 << 20)
+/* What one consumer may lag behind: some 150 000 events, a second of a busy machine. */
+#define QUEUE_BYTES_MAX ((size_t)32 << 20)
 /* A consumer that lost lines gets more only when it has caught up this far. */
 #define QUEUE_BYTES_RESUME (QUEUE_BYTES_MAX / 2)
 /* How long consumers may take to read the rest of a stream that has ended. */
@@ -242,7 +242,9 @@ static void on_connection(struct listen_socket *socket, int fd)
         close_client(client);
         return;
     }
-    greet(client);
+    /* Before the stream has begun, its own `hello` is still to come. */
+    if (pipeline_has_begun(clients->sink.pipeline))
+        greet(client);
 }
 
 /* The end of the stream */

@@ -12,11 +12,14 @@ void derived_init(struct derived *derived)
 
 void derived_finish(struct derived *derived)
 {
+    free(derived->records);
     free(derived->text);
 }
 
-void derived_clear(struct derived *derived)
+void derived_reuse(struct derived *derived)
 {
+    if (derived->next < derived->count)
+        return;
     derived->count = 0;
     derived->next = 0;
     derived->used = 0;
@@ -38,16 +41,31 @@ static char *room(struct derived *derived, size_t size)
     return derived->text + derived->used;
 }
 
+static struct derived_record *new_record(struct derived *derived)
+{
+    if (derived->count == derived->records_capacity) {
+        size_t capacity = derived->records_capacity ? derived->records_capacity * 2 : 16;
+        struct derived_record *records =
+            capacity <= DERIVED_MAX ? realloc(derived->records, capacity * sizeof(*records)) : NULL;
+
+        if (!records)
+            return NULL;
+        derived->records = records;
+        derived->records_capacity = capacity;
+    }
+    return &derived->records[derived->count];
+}
+
 void derived_begin(struct derived *derived, enum trd_kind kind, const char *name, uint64_t ts_ns,
                    int32_t pid, int32_t tid)
 {
-    struct trd_record *record;
+    struct derived_record *new = new_record(derived);
+    struct trd_record *record = &new->record;
     char *out = room(derived, 1);
 
-    derived->failed = !out || derived->count == DERIVED_MAX;
+    derived->failed = !new || !out;
     if (derived->failed)
         return;
-    record = &derived->records[derived->count];
     trd_record_init(record);
     record->kind = (uint8_t)kind;
     record->source = TRD_SOURCE_CLR;
@@ -55,7 +73,7 @@ void derived_begin(struct derived *derived, enum trd_kind kind, const char *name
     record->ts_ns = ts_ns;
     record->pid = pid;
     record->tid = tid;
-    derived->args_at[derived->count] = derived->used;
+    new->args_at = derived->used;
     *out = '{';
     derived->used++;
     derived->first = true;
@@ -100,7 +118,7 @@ void derived_put_hex(struct derived *derived, const char *key, uint64_t value)
 
 void derived_put_text(struct derived *derived, const char *key, const char *bytes, size_t size)
 {
-    char *out = put_key(derived, key, 6 * size + 2);
+    char *out = put_key(derived, key, JSON_STRING_MAX(size));
 
     if (out)
         advance(derived, json_put_string(out, bytes, size));
@@ -128,25 +146,37 @@ void derived_close(struct derived *derived)
     derived->first = false;
 }
 
+void derived_put_true(struct derived *derived, const char *key)
+{
+    char *out = put_key(derived, key, 4);
+
+    if (out)
+        advance(derived, JSON_PUT(out, "true"));
+}
+
 void derived_end(struct derived *derived, uint64_t end_ns, uint16_t flags)
 {
-    struct trd_record *record = &derived->records[derived->count];
+    struct derived_record *ended;
+    struct trd_record *record;
 
     derived_close(derived);
     if (derived->failed)
         return;
+    ended = &derived->records[derived->count++];
+    record = &ended->record;
     record->flags = flags;
     record->dur_ns = end_ns > record->ts_ns ? end_ns - record->ts_ns : 0;
-    record->args_json_size = (uint32_t)(derived->used - derived->args_at[derived->count]);
-    derived->count++;
+    record->args_json_size = (uint32_t)(derived->used - ended->args_at);
 }
 
 int derived_next(struct derived *derived, struct trd_record *out)
 {
+    const struct derived_record *next = &derived->records[derived->next];
+
     if (derived->next == derived->count)
         return 0;
-    *out = derived->records[derived->next];
-    out->args_json = derived->text + derived->args_at[derived->next];
+    *out = next->record;
+    out->args_json = derived->text + next->args_at;
     derived->next++;
     return 1;
 }

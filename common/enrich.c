@@ -1,6 +1,6 @@
 /*
- * State of threads and processes as the records tell it. Names live in one map keyed by (process
- * and kind, id); threads by tid; a process holds what is open in it: suspension, collections.
+ * State of threads and processes as the records tell it: which record means what. Every record
+ * passes here, so a kernel event costs two look-ups by number and nothing else.
  */
 #include "tracerd/enrich.h"
 
@@ -8,65 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derived.h"
+#include "enrich_state.h"
 #include "event.h"
-#include "idmap.h"
-#include "json_writer.h"
-
-/* A machine has at most 4 million thread ids; names are as many as methods were compiled. */
-#define THREADS_MAX (1u << 20)
-#define NAMES_MAX (1u << 20)
-#define PROCESSES_MAX (1u << 16)
-#define GC_NESTING_MAX 4
-#define JIT_NESTING_MAX 8
-
-struct text {
-    size_t size;
-    char bytes[];
-};
-
-struct open_span {
-    uint64_t ts_ns;
-    uint64_t id;
-    int32_t tid;
-};
-
-struct thread {
-    int32_t pid;
-    struct text *name; /* owned; managed name */
-    struct open_span jit[JIT_NESTING_MAX];
-    uint32_t jit_depth;
-};
-
-struct process {
-    bool suspended;
-    struct open_span suspension;         /* id: reason */
-    uint64_t stopped_ns;                 /* all threads stopped; 0 = not yet */
-    uint32_t gc_in_pause;                /* number of the last collection in this suspension */
-    struct open_span gc[GC_NESTING_MAX]; /* id: number */
-    uint32_t gc_depth;
-};
-
-struct trd_enrich {
-    struct idmap threads;   /* (tid, 0) */
-    struct idmap processes; /* (pid, 0) */
-    struct idmap names;     /* (pid and meaning, id) -> struct text */
-    struct idmap clr_tids;  /* (pid, ThreadID) -> tid + 1 as a pointer value */
-    struct derived derived;
-    struct trd_json_names resolver;
-};
-
-static const char *resolve(void *context, int32_t pid, enum trd_meaning meaning, uint64_t id,
-                           size_t *out_size)
-{
-    struct trd_enrich *enrich = context;
-    struct text *text = idmap_get(&enrich->names, (uint64_t)pid << 8 | meaning, id);
-
-    if (!text)
-        return NULL;
-    *out_size = text->size;
-    return text->bytes;
-}
 
 int trd_enrich_create(struct trd_enrich **out)
 {
@@ -74,12 +17,14 @@ int trd_enrich_create(struct trd_enrich **out)
 
     if (!enrich)
         return -ENOMEM;
-    idmap_init(&enrich->threads, THREADS_MAX);
-    idmap_init(&enrich->processes, PROCESSES_MAX);
-    idmap_init(&enrich->names, NAMES_MAX);
-    idmap_init(&enrich->clr_tids, THREADS_MAX);
+    idmap_init(&enrich->threads, ENRICH_THREADS_MAX);
+    idmap_init(&enrich->processes, ENRICH_PROCESSES_MAX);
+    idmap_init(&enrich->names, ENRICH_NAMES_MAX);
+    idmap_init(&enrich->clr_tids, ENRICH_THREADS_MAX);
+    idmap_init(&enrich->roles, ENRICH_SCHEMAS_MAX);
     derived_init(&enrich->derived);
-    enrich->resolver = (struct trd_json_names){ resolve, enrich };
+    enrich->resolver = (struct trd_json_names){ enrich_resolve, enrich };
+    enrich->purge_ns = UINT64_MAX;
     *out = enrich;
     return 0;
 }
@@ -100,6 +45,7 @@ void trd_enrich_destroy(struct trd_enrich *enrich)
     idmap_finish(&enrich->processes, free);
     idmap_finish(&enrich->names, free);
     idmap_finish(&enrich->clr_tids, NULL);
+    idmap_finish(&enrich->roles, free);
     derived_finish(&enrich->derived);
     free(enrich);
 }
@@ -109,21 +55,9 @@ const struct trd_json_names *trd_enrich_names(struct trd_enrich *enrich)
     return &enrich->resolver;
 }
 
-static struct text *make_text(const char *bytes, size_t size)
+struct thread *enrich_get_thread(struct trd_enrich *enrich, int32_t tid)
 {
-    struct text *text = malloc(sizeof(*text) + size + 1);
-
-    if (text) {
-        text->size = size;
-        memcpy(text->bytes, bytes, size);
-        text->bytes[size] = '\0';
-    }
-    return text;
-}
-
-static struct thread *get_thread(struct trd_enrich *enrich, int32_t tid)
-{
-    struct thread *thread = idmap_get(&enrich->threads, (uint32_t)tid, 0);
+    struct thread *thread = enrich_find_thread(enrich, tid);
     void *old;
 
     if (thread || tid <= 0)
@@ -131,6 +65,7 @@ static struct thread *get_thread(struct trd_enrich *enrich, int32_t tid)
     thread = calloc(1, sizeof(*thread));
     if (!thread)
         return NULL;
+    thread->tid = tid;
     thread->pid = -1;
     if (idmap_set(&enrich->threads, (uint32_t)tid, 0, thread, &old) != 0) {
         free(thread);
@@ -139,9 +74,17 @@ static struct thread *get_thread(struct trd_enrich *enrich, int32_t tid)
     return thread;
 }
 
-static struct process *get_process(struct trd_enrich *enrich, int32_t pid)
+void enrich_drop_thread(struct trd_enrich *enrich, int32_t tid)
 {
-    struct process *process = idmap_get(&enrich->processes, (uint32_t)pid, 0);
+    struct thread *thread = idmap_take(&enrich->threads, (uint32_t)tid, 0);
+
+    if (thread)
+        destroy_thread(thread);
+}
+
+struct process *enrich_get_process(struct trd_enrich *enrich, int32_t pid)
+{
+    struct process *process = enrich_find_process(enrich, pid);
     void *old;
 
     if (process || pid <= 0)
@@ -156,358 +99,245 @@ static struct process *get_process(struct trd_enrich *enrich, int32_t pid)
 
 int trd_enrich_set_thread(struct trd_enrich *enrich, int32_t tid, int32_t pid)
 {
-    struct thread *thread = get_thread(enrich, tid);
+    struct thread *thread = enrich_find_thread(enrich, tid);
 
+    /* The id went to another process: nothing of its last owner holds. */
+    if (thread && (thread->exited || (thread->pid > 0 && thread->pid != pid)))
+        enrich_drop_thread(enrich, tid);
+    thread = enrich_get_thread(enrich, tid);
     if (!thread)
         return -ENOMEM;
     thread->pid = pid;
     return 0;
 }
 
-/* Spans */
-
-static void put_reason(struct derived *derived, uint64_t reason)
-{
-    const struct trd_event_info *info = trd_event_find(TRD_EV_suspend_begin);
-    const struct trd_event_field *field = &info->fields[0];
-
-    derived_put_u64(derived, "raw", reason);
-    for (size_t i = 0; i < field->name_count; i++)
-        if (field->names[i].value == reason)
-            derived_put_text(derived, "name", field->names[i].name, strlen(field->names[i].name));
-}
-
-#define SUSPEND_FOR_GC 1
-#define SUSPEND_FOR_GC_PREP 7
-
-static void close_suspension(struct trd_enrich *enrich, int32_t pid, struct process *process,
-                             uint64_t ts_ns, uint16_t flags)
-{
-    const struct open_span *open = &process->suspension;
-    struct derived *derived = &enrich->derived;
-    bool for_gc = open->id == SUSPEND_FOR_GC || open->id == SUSPEND_FOR_GC_PREP;
-
-    if (!process->suspended)
-        return;
-    process->suspended = false;
-    if (for_gc && process->gc_in_pause) {
-        derived_begin(derived, TRD_KIND_SPAN, "clr:gc_pause", open->ts_ns, pid, open->tid);
-        derived_put_u64(derived, "number", process->gc_in_pause);
-        derived_end(derived, ts_ns, flags);
-    }
-    derived_begin(derived, TRD_KIND_SPAN, "clr:suspension", open->ts_ns, pid, open->tid);
-    derived_open(derived, "reason");
-    put_reason(derived, open->id);
-    derived_close(derived);
-    if (process->stopped_ns >= open->ts_ns)
-        derived_put_u64(derived, "stop_ns", process->stopped_ns - open->ts_ns);
-    derived_end(derived, ts_ns, flags);
-}
-
-static void close_gc(struct trd_enrich *enrich, int32_t pid, const struct open_span *open,
-                     uint64_t ts_ns, uint16_t flags)
-{
-    derived_begin(&enrich->derived, TRD_KIND_SPAN, "clr:gc", open->ts_ns, pid, open->tid);
-    derived_put_u64(&enrich->derived, "number", open->id);
-    derived_end(&enrich->derived, ts_ns, flags);
-}
-
-static void close_jit(struct trd_enrich *enrich, int32_t pid, const struct open_span *open,
-                      uint64_t ts_ns, uint16_t flags)
-{
-    const char *name;
-    size_t size;
-
-    derived_begin(&enrich->derived, TRD_KIND_SPAN, "clr:jit", open->ts_ns, pid, open->tid);
-    derived_open(&enrich->derived, "method");
-    derived_put_hex(&enrich->derived, "id", open->id);
-    name = resolve(enrich, pid, TRD_MEANING_METHOD, open->id, &size);
-    if (name)
-        derived_put_text(&enrich->derived, "name", name, size);
-    derived_close(&enrich->derived);
-    derived_end(&enrich->derived, ts_ns, flags);
-}
-
-static void begin_suspension(struct trd_enrich *enrich, const struct trd_record *record,
-                             uint64_t reason)
-{
-    struct process *process = get_process(enrich, record->pid);
-
-    if (!process)
-        return;
-    /* Its end was lost without a mark that reached us. */
-    close_suspension(enrich, record->pid, process, record->ts_ns, TRD_RECORD_F_INCOMPLETE);
-    process->suspended = true;
-    process->suspension = (struct open_span){ record->ts_ns, reason, record->tid };
-    process->stopped_ns = 0;
-    process->gc_in_pause = 0;
-}
-
-static void begin_gc(struct trd_enrich *enrich, const struct trd_record *record, uint32_t number)
-{
-    struct process *process = get_process(enrich, record->pid);
-
-    if (!process)
-        return;
-    if (process->suspended)
-        process->gc_in_pause = number;
-    if (process->gc_depth < GC_NESTING_MAX)
-        process->gc[process->gc_depth++] = (struct open_span){ record->ts_ns, number, record->tid };
-}
-
-static void end_gc(struct trd_enrich *enrich, const struct trd_record *record, uint32_t number)
-{
-    struct process *process = get_process(enrich, record->pid);
-
-    /* A foreground collection ends inside a background one: the number says which. */
-    for (uint32_t i = process ? process->gc_depth : 0; i-- > 0;)
-        if (process->gc[i].id == number) {
-            close_gc(enrich, record->pid, &process->gc[i], record->ts_ns, 0);
-            memmove(&process->gc[i], &process->gc[i + 1],
-                    (process->gc_depth - i - 1) * sizeof(process->gc[0]));
-            process->gc_depth--;
-            return;
-        }
-}
-
-static void begin_jit(struct trd_enrich *enrich, const struct trd_record *record, uint64_t method)
-{
-    struct thread *thread = get_thread(enrich, record->tid);
-
-    if (thread && thread->jit_depth < JIT_NESTING_MAX)
-        thread->jit[thread->jit_depth++] = (struct open_span){ record->ts_ns, method, record->tid };
-}
-
-static void end_jit(struct trd_enrich *enrich, const struct trd_record *record, uint64_t method)
-{
-    struct thread *thread = get_thread(enrich, record->tid);
-
-    for (uint32_t i = thread ? thread->jit_depth : 0; i-- > 0;)
-        if (thread->jit[i].id == method) {
-            /* Whatever began after it and is still open has lost its end. */
-            while (thread->jit_depth > i + 1)
-                close_jit(enrich, record->pid, &thread->jit[--thread->jit_depth], record->ts_ns,
-                          TRD_RECORD_F_INCOMPLETE);
-            close_jit(enrich, record->pid, &thread->jit[--thread->jit_depth], record->ts_ns, 0);
-            return;
-        }
-}
-
-/* Ends may be among what was lost: what this thread has open cannot be trusted to last (C20). */
-static void close_for_loss(struct trd_enrich *enrich, const struct trd_record *record)
-{
-    struct process *process = idmap_get(&enrich->processes, (uint32_t)record->pid, 0);
-    struct thread *thread = idmap_get(&enrich->threads, (uint32_t)record->tid, 0);
-
-    while (thread && thread->jit_depth > 0)
-        close_jit(enrich, record->pid, &thread->jit[--thread->jit_depth], record->ts_ns,
-                  TRD_RECORD_F_INCOMPLETE);
-    if (!process)
-        return;
-    if (process->suspension.tid == record->tid)
-        close_suspension(enrich, record->pid, process, record->ts_ns, TRD_RECORD_F_INCOMPLETE);
-    for (uint32_t i = process->gc_depth; i-- > 0;)
-        if (process->gc[i].tid == record->tid) {
-            close_gc(enrich, record->pid, &process->gc[i], record->ts_ns, TRD_RECORD_F_INCOMPLETE);
-            memmove(&process->gc[i], &process->gc[i + 1],
-                    (process->gc_depth - i - 1) * sizeof(process->gc[0]));
-            process->gc_depth--;
-        }
-}
-
-static void close_process(struct trd_enrich *enrich, int32_t pid, struct process *process,
-                          uint64_t ts_ns)
-{
-    close_suspension(enrich, pid, process, ts_ns, TRD_RECORD_F_INCOMPLETE);
-    while (process->gc_depth > 0)
-        close_gc(enrich, pid, &process->gc[--process->gc_depth], ts_ns, TRD_RECORD_F_INCOMPLETE);
-}
-
 void trd_enrich_end_process(struct trd_enrich *enrich, int32_t pid, uint64_t ts_ns)
 {
-    struct process *process = idmap_take(&enrich->processes, (uint32_t)pid, 0);
+    struct process *process = enrich_get_process(enrich, pid);
 
-    if (process)
-        close_process(enrich, pid, process, ts_ns);
-    free(process);
+    if (!process)
+        return;
+    derived_reuse(&enrich->derived);
+    enrich_close_process(enrich, pid, process, ts_ns);
+    for (size_t i = 0; i < enrich->threads.capacity; i++) {
+        struct thread *thread = enrich->threads.entries[i].value;
+
+        if (thread && thread->pid == pid)
+            enrich_close_thread(enrich, thread, ts_ns);
+    }
+    process->ended = true;
+    process->ended_ns = ts_ns;
+    if (ts_ns + AFTERLIFE_NS < enrich->purge_ns)
+        enrich->purge_ns = ts_ns + AFTERLIFE_NS;
 }
 
 void trd_enrich_finish(struct trd_enrich *enrich, uint64_t ts_ns)
 {
+    derived_reuse(&enrich->derived);
     for (size_t i = 0; i < enrich->processes.capacity; i++)
         if (enrich->processes.entries[i].value)
-            close_process(enrich, (int32_t)enrich->processes.entries[i].a,
-                          enrich->processes.entries[i].value, ts_ns);
+            enrich_close_process(enrich, (int32_t)enrich->processes.entries[i].a,
+                                 enrich->processes.entries[i].value, ts_ns);
+    for (size_t i = 0; i < enrich->threads.capacity; i++)
+        if (enrich->threads.entries[i].value)
+            enrich_close_thread(enrich, enrich->threads.entries[i].value, ts_ns);
 }
 
-/* Names */
-
-static void set_name(struct trd_enrich *enrich, const struct trd_record *record,
-                     enum trd_meaning meaning, uint64_t id, const char *bytes, size_t size)
+/* One ended process a call; the next one is due at once or later. */
+static __attribute__((cold, noinline)) void purge(struct trd_enrich *enrich, uint64_t ts_ns)
 {
-    struct text *text = make_text(bytes, size);
-    void *old = NULL;
+    int32_t due = -1;
 
-    if (!text)
-        return;
-    if (idmap_set(&enrich->names, (uint64_t)record->pid << 8 | meaning, id, text, &old) != 0)
-        free(text);
-    free(old);
-}
+    enrich->purge_ns = UINT64_MAX;
+    for (size_t i = 0; i < enrich->processes.capacity; i++) {
+        const struct idmap_entry *entry = &enrich->processes.entries[i];
+        const struct process *process = entry->value;
 
-/* A managed thread's name reaches the kernel's events through the OS thread it runs on. */
-static void name_os_thread(struct trd_enrich *enrich, int32_t pid, uint64_t clr_thread)
-{
-    uintptr_t tid = (uintptr_t)idmap_get(&enrich->clr_tids, (uint32_t)pid, clr_thread);
-    struct thread *thread = tid ? get_thread(enrich, (int32_t)(tid - 1)) : NULL;
-    size_t size;
-    const char *name = resolve(enrich, pid, TRD_MEANING_THREAD, clr_thread, &size);
-
-    if (!thread || !name)
-        return;
-    free(thread->name);
-    thread->name = make_text(name, size);
-}
-
-static void assign_thread(struct trd_enrich *enrich, const struct trd_record *record,
-                          uint64_t clr_thread, int32_t tid)
-{
-    struct thread *thread = get_thread(enrich, tid);
-    void *old;
-
-    if (!thread)
-        return;
-    thread->pid = record->pid;
-    (void)idmap_set(&enrich->clr_tids, (uint32_t)record->pid, clr_thread,
-                    (void *)((uintptr_t)tid + 1), &old);
-    name_os_thread(enrich, record->pid, clr_thread);
-}
-
-/* The id may come again for another thread, the OS thread may stay. */
-static void forget_thread(struct trd_enrich *enrich, const struct trd_record *record,
-                          uint64_t clr_thread)
-{
-    uintptr_t tid = (uintptr_t)idmap_take(&enrich->clr_tids, (uint32_t)record->pid, clr_thread);
-    struct thread *thread = tid ? get_thread(enrich, (int32_t)(tid - 1)) : NULL;
-
-    free(idmap_take(&enrich->names, (uint64_t)record->pid << 8 | TRD_MEANING_THREAD, clr_thread));
-    if (thread) {
-        free(thread->name);
-        thread->name = NULL;
+        if (!process || !process->ended)
+            continue;
+        if (due < 0 && process->ended_ns + AFTERLIFE_NS <= ts_ns)
+            due = (int32_t)entry->a;
+        else if (process->ended_ns + AFTERLIFE_NS < enrich->purge_ns)
+            enrich->purge_ns = process->ended_ns + AFTERLIFE_NS;
     }
+    if (due < 0)
+        return;
+    free(idmap_take(&enrich->processes, (uint32_t)due, 0));
+    enrich_forget_process(enrich, due);
 }
 
-static void define(struct trd_enrich *enrich, const struct trd_record *record, const char *kind,
-                   enum trd_meaning meaning, uint64_t id, const struct trd_text *text,
-                   const void *fixed)
+static void apply_forget(struct trd_enrich *enrich)
 {
-    size_t size;
-    const char *name = trd_event_text(fixed, *text, &size);
+    enrich->forget = false;
+    if (enrich->forget_meaning == TRD_MEANING_THREAD)
+        enrich_forget_thread(enrich, enrich->forget_pid, enrich->forget_id);
+    else
+        enrich_forget_name(enrich, enrich->forget_pid, enrich->forget_meaning, enrich->forget_id);
+}
 
-    set_name(enrich, record, meaning, id, name, size);
-    derived_begin(&enrich->derived, TRD_KIND_DEFINITION, kind, record->ts_ns, record->pid, -1);
+static void forget_later(struct trd_enrich *enrich, const struct trd_record *record,
+                         enum trd_meaning meaning, uint64_t id)
+{
+    enrich->forget = true;
+    enrich->forget_pid = record->pid;
+    enrich->forget_meaning = meaning;
+    enrich->forget_id = id;
+}
+
+/* Takes the name over and, if it is news, tells of it with a definition. */
+static void define(struct trd_enrich *enrich, const struct trd_record *record, const char *kind,
+                   enum trd_meaning meaning, uint64_t id, struct trd_text text)
+{
+    bool inside = (size_t)text.offset + text.size <= record->size;
+    size_t size = 0;
+    const char *name = inside ? trd_event_text(record->data, text, &size) : "";
+    bool news = enrich_set_name(enrich, record->pid, meaning, id, name, size);
+    int32_t tid = -1;
+
+    if (meaning == TRD_MEANING_THREAD)
+        tid = enrich_name_thread(enrich, record->pid, id);
+    if (!news || size == 0)
+        return;
+    derived_begin(&enrich->derived, TRD_KIND_DEFINITION, kind, record->ts_ns, record->pid, tid);
     derived_put_hex(&enrich->derived, "id", id);
     derived_put_text(&enrich->derived, "name", name, size);
-    derived_end(&enrich->derived, record->ts_ns, 0);
+    derived_end(&enrich->derived, record->ts_ns,
+                record->flags & (TRD_RECORD_F_CATCH_UP | TRD_RECORD_F_CUT));
 }
 
-/* CLR records were checked against events.def by whoever made them. */
-static void note_clr(struct trd_enrich *enrich, const struct trd_record *record)
+/* The fixed fields of a record whose event is known; a copy, since nothing promises alignment. */
+#define FIXED(record, ident)                                                                       \
+    ({                                                                                             \
+        struct trd_ev_##ident fixed_;                                                              \
+                                                                                                   \
+        memcpy(&fixed_, (record)->data, sizeof(fixed_));                                           \
+        fixed_;                                                                                    \
+    })
+
+/* Names and threads. */
+static void note_identity(struct trd_enrich *enrich, const struct trd_record *record)
 {
-    const void *data = record->data;
-    struct process *process;
-
     switch (record->schema->id) {
-    case TRD_EV_thread_assigned: {
-        const struct trd_ev_thread_assigned *event = data;
-
-        assign_thread(enrich, record, event->thread, (int32_t)event->os_tid);
+    case TRD_EV_thread_assigned:
+        enrich_assign_thread(enrich, record->pid, FIXED(record, thread_assigned).thread,
+                             (int32_t)FIXED(record, thread_assigned).os_tid);
         break;
-    }
-    case TRD_EV_thread_name: {
-        const struct trd_ev_thread_name *event = data;
-
-        define(enrich, record, "thread", TRD_MEANING_THREAD, event->thread, &event->name, event);
-        name_os_thread(enrich, record->pid, event->thread);
+    case TRD_EV_thread_name:
+        define(enrich, record, "thread", TRD_MEANING_THREAD, FIXED(record, thread_name).thread,
+               FIXED(record, thread_name).name);
         break;
-    }
-    case TRD_EV_module_load: {
-        const struct trd_ev_module_load *event = data;
-
-        define(enrich, record, "module", TRD_MEANING_MODULE, event->module, &event->path, event);
-        break;
-    }
-    case TRD_EV_assembly_load: {
-        const struct trd_ev_assembly_load *event = data;
-
-        define(enrich, record, "assembly", TRD_MEANING_ASSEMBLY, event->assembly, &event->name,
-               event);
-        break;
-    }
-    case TRD_EV_method: {
-        const struct trd_ev_method *event = data;
-
-        define(enrich, record, "method", TRD_MEANING_METHOD, event->method, &event->name, event);
-        break;
-    }
     case TRD_EV_thread_destroyed:
-        forget_thread(enrich, record, ((const struct trd_ev_thread_destroyed *)data)->thread);
+        forget_later(enrich, record, TRD_MEANING_THREAD, FIXED(record, thread_destroyed).thread);
         break;
-    case TRD_EV_jit_start:
-        begin_jit(enrich, record, ((const struct trd_ev_jit_start *)data)->method);
+    case TRD_EV_module_load:
+        define(enrich, record, "module", TRD_MEANING_MODULE, FIXED(record, module_load).module,
+               FIXED(record, module_load).path);
         break;
-    case TRD_EV_jit_end:
-        end_jit(enrich, record, ((const struct trd_ev_jit_end *)data)->method);
+    case TRD_EV_module_unload:
+        forget_later(enrich, record, TRD_MEANING_MODULE, FIXED(record, module_unload).module);
         break;
-    case TRD_EV_gc_start:
-        begin_gc(enrich, record, ((const struct trd_ev_gc_start *)data)->number);
+    case TRD_EV_assembly_load:
+        define(enrich, record, "assembly", TRD_MEANING_ASSEMBLY,
+               FIXED(record, assembly_load).assembly, FIXED(record, assembly_load).name);
         break;
-    case TRD_EV_gc_end:
-        end_gc(enrich, record, ((const struct trd_ev_gc_end *)data)->number);
+    case TRD_EV_assembly_unload:
+        forget_later(enrich, record, TRD_MEANING_ASSEMBLY, FIXED(record, assembly_unload).assembly);
         break;
-    case TRD_EV_suspend_begin:
-        begin_suspension(enrich, record, ((const struct trd_ev_suspend_begin *)data)->reason);
-        break;
-    case TRD_EV_suspend_end:
-        process = get_process(enrich, record->pid);
-        if (process)
-            process->stopped_ns = record->ts_ns;
-        break;
-    case TRD_EV_suspend_aborted:
-    case TRD_EV_resume_end:
-        process = get_process(enrich, record->pid);
-        if (process)
-            close_suspension(enrich, record->pid, process, record->ts_ns, 0);
+    case TRD_EV_method:
+        define(enrich, record, "method", TRD_MEANING_METHOD, FIXED(record, method).method,
+               FIXED(record, method).name);
         break;
     default:
         break;
     }
 }
 
+/* What begins and what ends. */
+static void note_activity(struct trd_enrich *enrich, const struct trd_record *record)
+{
+    switch (record->schema->id) {
+    case TRD_EV_jit_start:
+        enrich_begin_jit(enrich, record, FIXED(record, jit_start).method);
+        break;
+    case TRD_EV_jit_end:
+        enrich_end_jit(enrich, record, FIXED(record, jit_end).method);
+        break;
+    case TRD_EV_gc_start:
+        enrich_begin_gc(enrich, record, FIXED(record, gc_start).number);
+        break;
+    case TRD_EV_gc_end:
+        enrich_end_gc(enrich, record, FIXED(record, gc_end).number);
+        break;
+    case TRD_EV_suspend_begin:
+        enrich_begin_suspension(enrich, record, FIXED(record, suspend_begin).reason);
+        break;
+    case TRD_EV_suspend_end:
+        enrich_threads_stopped(enrich, record);
+        break;
+    case TRD_EV_suspend_aborted:
+    case TRD_EV_resume_end:
+        enrich_end_suspension(enrich, record, record->schema->id == TRD_EV_suspend_aborted);
+        break;
+    default:
+        break;
+    }
+}
+
+static void note(struct trd_enrich *enrich, const struct trd_record *record)
+{
+    struct process *process;
+
+    if (record->kind == TRD_KIND_LOST && record->source == TRD_SOURCE_CLR) {
+        enrich_loss(enrich, record);
+        return;
+    }
+    if (record->kind != TRD_KIND_EVENT || !record->schema || !record->data)
+        return;
+    if (!record->schema->is_clr) {
+        if (enrich->threads.count > 0)
+            enrich_kernel_event(enrich, record);
+        return;
+    }
+    if (record->size < record->schema->fixed_size)
+        return;
+    /* A process that was given up may come back with a new connection. */
+    process = enrich->purge_ns != UINT64_MAX ? enrich_find_process(enrich, record->pid) : NULL;
+    if (process)
+        process->ended = false;
+    note_identity(enrich, record);
+    note_activity(enrich, record);
+}
+
+static inline void complete(const struct trd_enrich *enrich, struct trd_record *record)
+{
+    const struct thread *thread = enrich_find_thread(enrich, record->tid);
+
+    if (!thread || (record->pid >= 0 && record->pid != thread->pid))
+        return;
+    record->pid = thread->pid;
+    if (thread->name && !record->thread_size) {
+        record->thread = thread->name->bytes;
+        record->thread_size = (uint32_t)thread->name->size;
+    }
+}
+
 int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record)
 {
-    bool clr_event = record->kind == TRD_KIND_EVENT && record->source == TRD_SOURCE_CLR &&
-                     record->schema && record->schema->is_clr && record->data;
-    struct thread *thread;
-
-    derived_clear(&enrich->derived);
-    if (clr_event)
-        note_clr(enrich, record);
-    else if (record->kind == TRD_KIND_LOST && record->source == TRD_SOURCE_CLR)
-        close_for_loss(enrich, record);
-    thread = record->tid > 0 ? idmap_get(&enrich->threads, (uint32_t)record->tid, 0) : NULL;
-    if (thread) {
-        if (record->pid < 0)
-            record->pid = thread->pid;
-        if (thread->name && !record->thread_size) {
-            record->thread = thread->name->bytes;
-            record->thread_size = (uint32_t)thread->name->size;
-        }
-    }
+    derived_reuse(&enrich->derived);
+    if (__builtin_expect(enrich->forget, 0))
+        apply_forget(enrich);
+    if (__builtin_expect(record->ts_ns >= enrich->purge_ns, 0))
+        purge(enrich, record->ts_ns);
+    note(enrich, record);
+    complete(enrich, record);
     return 0;
 }
 
 int trd_enrich_derived(struct trd_enrich *enrich, struct trd_record *out)
 {
-    return derived_next(&enrich->derived, out);
+    int result = derived_next(&enrich->derived, out);
+
+    if (result == 1)
+        complete(enrich, out);
+    return result;
 }

@@ -95,3 +95,20 @@ void *idmap_take(struct idmap *map, uint64_t a, uint64_t b)
     map->count--;
     return value;
 }
+
+void idmap_filter(struct idmap *map, bool (*keep)(const struct idmap_entry *entry, void *context),
+                  void *context)
+{
+    struct idmap kept = { .capacity = map->capacity, .limit = map->limit };
+
+    kept.entries = map->count ? calloc(kept.capacity, sizeof(*kept.entries)) : NULL;
+    if (!kept.entries)
+        return;
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->entries[i].value && keep(&map->entries[i], context)) {
+            kept.entries[find(&kept, map->entries[i].a, map->entries[i].b)] = map->entries[i];
+            kept.count++;
+        }
+    free(map->entries);
+    *map = kept;
+}

@@ -5,6 +5,7 @@
 #ifndef TRD_COMMON_IDMAP_H
 #define TRD_COMMON_IDMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,12 @@ void *idmap_get(const struct idmap *map, uint64_t a, uint64_t b);
 int idmap_set(struct idmap *map, uint64_t a, uint64_t b, void *value, void **out_old);
 /* What was there, or NULL. */
 void *idmap_take(struct idmap *map, uint64_t a, uint64_t b);
+/*
+ * Takes out every entry that `keep` refuses, in one walk; keep frees what it refuses. Without
+ * memory for the smaller table everything stays.
+ */
+void idmap_filter(struct idmap *map, bool (*keep)(const struct idmap_entry *entry, void *context),
+                  void *context);
 /* For a walk over all: entries[0 … capacity-1] with a value. The walk must not change the map. */
 
 #endif

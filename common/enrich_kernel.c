@@ -1,0 +1,114 @@
+/*
+ * What kernel events say about thread ids: who came into being in which process, whose id is free
+ * again. A thread id that comes back must not bring the name of its last owner with it.
+ */
+#include "enrich_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "field.h"
+
+#define CLONE_THREAD 0x10000u /* include/uapi/linux/sched.h */
+
+/* What an event means here, found by name when its schema is seen first. */
+struct role {
+    enum {
+        ROLE_NONE,
+        ROLE_FORK,
+        ROLE_EXIT
+    } kind;
+    const struct trd_field *tid;
+    const struct trd_field *clone_flags; /* only task:task_newtask tells threads from processes */
+};
+
+static void find_role(struct role *role, const struct trd_schema *schema)
+{
+    if (strcmp(schema->full_name, "sched:sched_process_fork") == 0) {
+        role->kind = ROLE_FORK;
+        role->tid = trd_schema_field(schema, "child_pid");
+    } else if (strcmp(schema->full_name, "task:task_newtask") == 0) {
+        role->kind = ROLE_FORK;
+        role->tid = trd_schema_field(schema, "pid");
+        role->clone_flags = trd_schema_field(schema, "clone_flags");
+    } else if (strcmp(schema->full_name, "sched:sched_process_exit") == 0) {
+        role->kind = ROLE_EXIT;
+        role->tid = trd_schema_field(schema, "pid");
+    }
+    if (!role->tid)
+        role->kind = ROLE_NONE;
+}
+
+static const struct role *add_role(struct trd_enrich *enrich, const struct trd_schema *schema)
+{
+    struct role *role = calloc(1, sizeof(*role));
+    void *old;
+
+    if (!role)
+        return NULL;
+    find_role(role, schema);
+    if (idmap_set(&enrich->roles, (uintptr_t)schema, 0, role, &old) != 0) {
+        free(role);
+        return NULL;
+    }
+    return role;
+}
+
+static bool get_int(const struct trd_record *record, const struct trd_field *field, uint64_t *out)
+{
+    struct field_bytes bytes;
+
+    if (!field || field->storage != TRD_STORAGE_INT ||
+        !field_find(record->schema, field, record->data, record->size, &bytes))
+        return false;
+    *out = load_int(bytes.at, field->size, field->is_signed, record->schema->big_endian);
+    return true;
+}
+
+/* Whoever had the id before is gone. A new thread belongs to its parent's process. */
+static void thread_begins(struct trd_enrich *enrich, const struct trd_record *record,
+                          const struct role *role, int32_t tid)
+{
+    const struct thread *parent = enrich_find_thread(enrich, record->tid);
+    int32_t pid = parent ? parent->pid : -1;
+    const struct thread *known = enrich_find_thread(enrich, tid);
+    uint64_t flags;
+
+    if (known && known->exited)
+        enrich_drop_thread(enrich, tid);
+    if (pid > 0 && get_int(record, role->clone_flags, &flags) && (flags & CLONE_THREAD))
+        (void)trd_enrich_set_thread(enrich, tid, pid);
+}
+
+/* It still shows up in a few events, the last switch among them: forgotten when others followed. */
+static void thread_exits(struct trd_enrich *enrich, int32_t tid)
+{
+    struct thread *thread = enrich_find_thread(enrich, tid);
+    int32_t *place = &enrich->exited[enrich->exited_next % EXITED_MAX];
+    struct thread *oldest = enrich_find_thread(enrich, *place);
+
+    if (!thread || thread->exited)
+        return;
+    if (oldest && oldest->exited)
+        enrich_drop_thread(enrich, *place);
+    thread->exited = true;
+    *place = tid;
+    enrich->exited_next++;
+}
+
+void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *record)
+{
+    const struct role *role = idmap_get(&enrich->roles, (uintptr_t)record->schema, 0);
+    uint64_t tid;
+
+    if (__builtin_expect(!role, 0))
+        role = add_role(enrich, record->schema);
+    if (__builtin_expect(!role || role->kind == ROLE_NONE, 1))
+        return;
+    if (!get_int(record, role->tid, &tid) || tid == 0 || tid > INT32_MAX)
+        return;
+    if (role->kind == ROLE_FORK)
+        thread_begins(enrich, record, role, (int32_t)tid);
+    else
+        thread_exits(enrich, (int32_t)tid);
+}

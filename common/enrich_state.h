@@ -1,0 +1,135 @@
+/*
+ * What enrich knows of threads and processes. Shared by its files: enrich.c (API, CLR events),
+ * enrich_names.c (names behind ids), enrich_spans.c (what is open), enrich_kernel.c (tids that come
+ * and go).
+ */
+#ifndef TRD_COMMON_ENRICH_STATE_H
+#define TRD_COMMON_ENRICH_STATE_H
+
+#include "derived.h"
+#include "idmap.h"
+#include "tracerd/enrich.h"
+
+/* Limits on what peers can make grow. Linux has at most 4 million thread ids; names are as many as
+ * methods were compiled, at 1 KiB at most. What goes beyond keeps its id and has no name. */
+#define ENRICH_THREADS_MAX (1u << 20)
+#define ENRICH_PROCESSES_MAX (1u << 16)
+#define ENRICH_NAMES_MAX (1u << 20)
+#define ENRICH_NAMES_BYTES_MAX (UINT64_C(128) << 20)
+/* Kernel tracepoints are a few thousand per kernel. */
+#define ENRICH_SCHEMAS_MAX (1u << 17)
+
+#define GC_OPEN_MAX 4  /* a background collection and what runs inside it */
+#define JIT_OPEN_MAX 8 /* the JIT runs class constructors, which may be compiled first */
+#define EXITED_MAX 256
+
+/* The last events of a thread or process come some time after the one that said it ended. */
+#define AFTERLIFE_NS UINT64_C(1000000000)
+
+struct text {
+    size_t size;
+    char bytes[];
+};
+
+struct open_span {
+    uint64_t ts_ns;
+    uint64_t id; /* reason, collection or method */
+    int32_t tid;
+    /* Another thread of the process lost events since, perhaps the end of this: the last time that
+     * this is known to have been open. 0 = no doubt. */
+    uint64_t doubt_ns;
+};
+
+struct thread {
+    int32_t tid;
+    int32_t pid; /* -1 = unknown */
+    bool exited;
+    bool is_managed;
+    uint64_t clr_thread; /* if managed */
+    struct text *name;   /* owned; managed name, NULL = none */
+    struct open_span jit[JIT_OPEN_MAX];
+    uint32_t jit_count;
+};
+
+struct process {
+    bool ended;
+    uint64_t ended_ns;
+    bool suspended;
+    struct open_span suspension;
+    uint64_t stopped_ns; /* all threads stopped; 0 = not yet */
+    uint32_t gc_number;  /* last collection begun in this suspension, 0 = none */
+    struct open_span gc[GC_OPEN_MAX];
+    uint32_t gc_count;
+};
+
+struct trd_enrich {
+    struct idmap threads;   /* (tid, 0) -> struct thread */
+    struct idmap processes; /* (pid, 0) -> struct process */
+    struct idmap names;     /* (pid and meaning, id) -> struct text */
+    uint64_t names_bytes;
+    struct idmap clr_tids; /* (pid, ThreadID) -> tid + 1 as a pointer value */
+    struct idmap roles;    /* (schema, 0) -> what a kernel event means here */
+    struct derived derived;
+    struct trd_json_names resolver;
+    /* Known until the record that says so has been written. */
+    bool forget;
+    int32_t forget_pid;
+    enum trd_meaning forget_meaning;
+    uint64_t forget_id;
+    uint64_t purge_ns; /* when the first ended process may be forgotten; UINT64_MAX = none */
+    int32_t exited[EXITED_MAX]; /* ring of tids that exited */
+    uint32_t exited_next;
+};
+
+/* NULL if there is none, or no room for a new one. */
+struct thread *enrich_get_thread(struct trd_enrich *enrich, int32_t tid);
+struct process *enrich_get_process(struct trd_enrich *enrich, int32_t pid);
+static inline struct thread *enrich_find_thread(const struct trd_enrich *enrich, int32_t tid)
+{
+    return tid > 0 ? idmap_get(&enrich->threads, (uint32_t)tid, 0) : NULL;
+}
+static inline struct process *enrich_find_process(const struct trd_enrich *enrich, int32_t pid)
+{
+    return pid > 0 ? idmap_get(&enrich->processes, (uint32_t)pid, 0) : NULL;
+}
+void enrich_drop_thread(struct trd_enrich *enrich, int32_t tid);
+
+/* Names */
+
+const char *enrich_resolve(void *enrich, int32_t pid, enum trd_meaning meaning, uint64_t id,
+                           size_t *out_size);
+/* True if that is news. */
+bool enrich_set_name(struct trd_enrich *enrich, int32_t pid, enum trd_meaning meaning, uint64_t id,
+                     const char *bytes, size_t size);
+void enrich_forget_name(struct trd_enrich *enrich, int32_t pid, enum trd_meaning meaning,
+                        uint64_t id);
+/* The managed thread runs on this OS thread now. */
+void enrich_assign_thread(struct trd_enrich *enrich, int32_t pid, uint64_t clr_thread, int32_t tid);
+/* Its name has changed: the OS thread takes it over. Returns the OS thread, -1 if unknown. */
+int32_t enrich_name_thread(struct trd_enrich *enrich, int32_t pid, uint64_t clr_thread);
+void enrich_forget_thread(struct trd_enrich *enrich, int32_t pid, uint64_t clr_thread);
+/* Everything named or numbered in that process. */
+void enrich_forget_process(struct trd_enrich *enrich, int32_t pid);
+
+/* Spans */
+
+void enrich_begin_suspension(struct trd_enrich *enrich, const struct trd_record *record,
+                             uint32_t reason);
+void enrich_threads_stopped(struct trd_enrich *enrich, const struct trd_record *record);
+void enrich_end_suspension(struct trd_enrich *enrich, const struct trd_record *record,
+                           bool aborted);
+void enrich_begin_gc(struct trd_enrich *enrich, const struct trd_record *record, uint32_t number);
+void enrich_end_gc(struct trd_enrich *enrich, const struct trd_record *record, uint32_t number);
+void enrich_begin_jit(struct trd_enrich *enrich, const struct trd_record *record, uint64_t method);
+void enrich_end_jit(struct trd_enrich *enrich, const struct trd_record *record, uint64_t method);
+/* Ends may be among what was lost. */
+void enrich_loss(struct trd_enrich *enrich, const struct trd_record *record);
+/* The open spans of a process, of a thread, end at ts_ns or where they came into doubt. */
+void enrich_close_process(struct trd_enrich *enrich, int32_t pid, struct process *process,
+                          uint64_t ts_ns);
+void enrich_close_thread(struct trd_enrich *enrich, struct thread *thread, uint64_t ts_ns);
+
+/* Kernel events: tids that are reused or gone. */
+void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *record);
+
+#endif

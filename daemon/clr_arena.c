@@ -54,7 +54,7 @@ int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_are
     out->untold_from_ns = atomic_load(&ring->untold_from_ns);
     out->untold_to_ns = atomic_load(&ring->untold_to_ns);
     return out->head < out->tail || out->head - out->tail > arena->ring_size ||
-                   out->head % 8 != 0 || out->tail % 8 != 0
+                   out->head % TRD_EVENT_ALIGN != 0 || out->tail % TRD_EVENT_ALIGN != 0
                ? -EBADMSG
                : 0;
 }

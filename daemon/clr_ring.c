@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target_linux.h"
 #include "tracerd/catalog.h"
+
+/* Holds several of the largest records. */
+#define DRAIN_PIECE (16u * 1024)
 
 struct clr_chunk {
     struct clr_chunk *next;
     int32_t tid;
+    bool from_arena; /* may end within a record */
     size_t size;
     size_t at;
-    _Alignas(8) uint8_t bytes[];
+    _Alignas(TRD_EVENT_ALIGN) uint8_t bytes[];
 };
 
 static struct clr_ring *ring_of(struct trd_merge_input *input)
@@ -27,23 +30,34 @@ static void drop_first(struct clr_ring *ring)
     ring->first = chunk->next;
     if (!ring->first)
         ring->last = NULL;
-    ring->totals->queued_bytes -= chunk->size;
+    ring->totals->queued_bytes -= sizeof(*chunk) + chunk->size;
     free(chunk);
 }
 
-static int32_t host_tid(const struct clr_ring *ring, uint32_t inner)
+static struct clr_chunk *append(struct clr_ring *ring, size_t size)
 {
-    /* Same namespace in nearly every case; the look-up answers with the number itself then. */
-    return target_inner_pid(ring->pid) == ring->pid ? (int32_t)inner
-                                                    : target_host_tid(ring->pid, (pid_t)inner);
+    struct clr_chunk *chunk = malloc(sizeof(*chunk) + size);
+
+    if (!chunk)
+        return NULL;
+    *chunk = (struct clr_chunk){ .tid = ring->host_tid, .size = size };
+    if (ring->last)
+        ring->last->next = chunk;
+    else
+        ring->first = chunk;
+    ring->last = chunk;
+    ring->totals->queued_bytes += sizeof(*chunk) + size;
+    return chunk;
 }
 
-static void fill(struct clr_ring *ring, const struct clr_chunk *chunk,
+/* Records */
+
+static void fill(const struct clr_ring *ring, const struct clr_chunk *chunk,
                  const struct trd_event_head *head, struct trd_record *out)
 {
     trd_record_init(out);
     out->source = TRD_SOURCE_CLR;
-    out->pid = ring->pid;
+    out->pid = ring->totals->pid;
     out->tid = chunk->tid;
     out->ts_ns = head->ts_ns;
     if (head->flags & TRD_EVENT_F_CATCH_UP)
@@ -52,59 +66,120 @@ static void fill(struct clr_ring *ring, const struct clr_chunk *chunk,
         out->flags |= TRD_RECORD_F_CUT;
 }
 
-static void fill_lost(struct clr_ring *ring, const uint8_t *fixed, struct trd_record *out)
+static int hand_out_loss(struct clr_ring *ring, const struct trd_ev_lost *event,
+                         struct trd_record *out)
 {
-    const struct trd_ev_lost *event = (const void *)fixed;
-
+    if (event->count > CLR_LOST_MAX) {
+        ring->totals->bad_records++;
+        return 0;
+    }
     out->kind = TRD_KIND_LOST;
     out->lost = event->count;
-    out->lost_from_ns = event->from;
+    out->lost_from_ns = event->from < out->ts_ns ? event->from : out->ts_ns;
     ring->totals->lost += event->count;
+    return 1;
 }
 
-/* The chunk's bytes are our own copy: the tid in it is put into the host's numbers there. */
+/* The bytes are our own copy: the tid in them is put into our numbers there. */
 static void translate(struct clr_ring *ring, uint16_t id, uint8_t *fixed)
 {
     struct trd_ev_thread_assigned *event = (void *)fixed;
+    int32_t tid;
 
-    if (id == TRD_EV_thread_assigned)
-        event->os_tid = (uint32_t)host_tid(ring, event->os_tid);
+    if (id != TRD_EV_thread_assigned)
+        return;
+    tid = clr_tids_host(ring->totals->tids, event->os_tid);
+    event->os_tid = tid > 0 ? (uint32_t)tid : 0;
+}
+
+static int hand_out(struct clr_ring *ring, const struct trd_event_head *head, uint8_t *fixed,
+                    struct trd_record *out)
+{
+    if (head->id == TRD_EV_lost)
+        return hand_out_loss(ring, (const void *)fixed, out);
+    translate(ring, head->id, fixed);
+    out->schema = trd_clr_schema(head->id);
+    out->data = fixed;
+    out->size = head->size - (uint32_t)sizeof(*head);
+    ring->totals->delivered++;
+    return 1;
+}
+
+static int refill_lost(struct clr_ring *ring)
+{
+    uint64_t count = ring->left.untold;
+
+    ring->left.untold = 0;
+    if (count == 0)
+        return 0;
+    if (clr_ring_put_lost(ring, ring->left.untold_from_ns, ring->left.untold_to_ns, count) == 0)
+        return 1;
+    ring->totals->bad_records++;
+    return 0;
+}
+
+static int refill(struct clr_ring *ring)
+{
+    uint64_t size = ring->left.head - ring->position;
+    struct clr_chunk *chunk;
+
+    if (!ring->arena)
+        return 0;
+    if (size == 0)
+        return refill_lost(ring);
+    size = size < DRAIN_PIECE ? size : DRAIN_PIECE;
+    chunk = append(ring, size);
+    if (!chunk) {
+        ring->arena = NULL;
+        return 0;
+    }
+    chunk->from_arena = true;
+    clr_arena_copy(ring->arena, ring->index, ring->position, ring->position + size, chunk->bytes);
+    ring->position += size;
+    return 1;
+}
+
+/* What cannot be a record ends its chunk. A piece of the arena that ends within one is fetched
+ * again from there. */
+static void give_up(struct clr_ring *ring, struct clr_chunk *chunk, int error)
+{
+    bool cut_by_us = error == -EAGAIN && chunk->from_arena && chunk->at > 0;
+
+    if (cut_by_us)
+        ring->position -= chunk->size - chunk->at;
+    else
+        ring->totals->bad_records++;
+    if (chunk->from_arena && !cut_by_us)
+        ring->left.head = ring->position;
+    drop_first(ring);
+}
+
+static int take(struct clr_ring *ring, struct clr_chunk *chunk, struct trd_record *out)
+{
+    uint8_t *bytes = chunk->bytes + chunk->at;
+    struct trd_event_head head;
+    int result = trd_event_check(bytes, chunk->size - chunk->at, &head);
+
+    if (result < 0) {
+        give_up(ring, chunk, result);
+        return 0;
+    }
+    chunk->at += head.size;
+    if (result == 0)
+        return 0;
+    fill(ring, chunk, &head, out);
+    return hand_out(ring, &head, bytes + sizeof(head), out);
 }
 
 static int next(struct trd_merge_input *input, struct trd_record *out)
 {
     struct clr_ring *ring = ring_of(input);
 
-    while (ring->first) {
-        struct clr_chunk *chunk = ring->first;
-        uint8_t *bytes = chunk->bytes + chunk->at;
-        struct trd_event_head head;
-        int result;
-
-        if (chunk->at == chunk->size) {
+    while (ring->first || refill(ring)) {
+        if (ring->first->at == ring->first->size)
             drop_first(ring);
-            continue;
-        }
-        result = trd_event_check(bytes, chunk->size - chunk->at, &head);
-        if (result < 0) {
-            ring->totals->bad_records++;
-            chunk->at = chunk->size;
-            continue;
-        }
-        chunk->at += head.size;
-        if (result == 0)
-            continue;
-        fill(ring, chunk, &head, out);
-        if (head.id == TRD_EV_lost) {
-            fill_lost(ring, bytes + sizeof(head), out);
+        else if (take(ring, ring->first, out))
             return 1;
-        }
-        translate(ring, head.id, bytes + sizeof(head));
-        out->schema = trd_clr_schema(head.id);
-        out->data = bytes + sizeof(head);
-        out->size = head.size - (uint32_t)sizeof(head);
-        ring->totals->delivered++;
-        return 1;
     }
     if (ring->closing)
         ring->totals->open_inputs--;
@@ -112,9 +187,11 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
     return ring->closing ? 0 : -EAGAIN;
 }
 
-void clr_ring_init(struct clr_ring *ring, struct clr_totals *totals, int32_t pid)
+/* Set-up */
+
+void clr_ring_init(struct clr_ring *ring, struct clr_totals *totals)
 {
-    *ring = (struct clr_ring){ .input = { .next = next }, .totals = totals, .pid = pid, .tid = -1 };
+    *ring = (struct clr_ring){ .input = { .next = next }, .totals = totals, .host_tid = -1 };
     totals->open_inputs++;
 }
 
@@ -124,46 +201,45 @@ void clr_ring_finish(struct clr_ring *ring)
         drop_first(ring);
 }
 
-static int append(struct clr_ring *ring, int32_t tid, const uint8_t *bytes, size_t size)
-{
-    struct clr_chunk *chunk = malloc(sizeof(*chunk) + size);
-
-    if (!chunk)
-        return -ENOMEM;
-    *chunk = (struct clr_chunk){ .tid = tid, .size = size };
-    memcpy(chunk->bytes, bytes, size);
-    if (ring->last)
-        ring->last->next = chunk;
-    else
-        ring->first = chunk;
-    ring->last = chunk;
-    ring->totals->queued_bytes += size;
-    return 0;
-}
-
-int clr_ring_put(struct clr_ring *ring, uint64_t position, int32_t tid, const uint8_t *records,
-                 size_t size)
+int clr_ring_put(struct clr_ring *ring, uint64_t position, const uint8_t *records, size_t size)
 {
     uint64_t known = ring->position > position ? ring->position - position : 0;
-    int result;
+    struct clr_chunk *chunk;
 
     if (position > ring->position)
         return -EBADMSG;
     if (known >= size)
         return 0;
-    result = append(ring, tid, records + known, size - known);
-    if (result == 0)
-        ring->position = position + size;
-    return result;
+    chunk = append(ring, size - known);
+    if (!chunk)
+        return -ENOMEM;
+    memcpy(chunk->bytes, records + known, size - known);
+    ring->position = position + size;
+    return 0;
 }
 
-int clr_ring_put_lost(struct clr_ring *ring, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-                      uint64_t count)
+int clr_ring_put_lost(struct clr_ring *ring, uint64_t from_ns, uint64_t to_ns, uint64_t count)
 {
     struct {
-        struct trd_event_head head;
+        _Alignas(TRD_EVENT_ALIGN) struct trd_event_head head;
         struct trd_ev_lost event;
     } record = { { sizeof(record), TRD_EV_lost, 0, to_ns }, { from_ns, to_ns, count } };
+    struct clr_chunk *chunk;
 
-    return append(ring, tid, (const uint8_t *)&record, sizeof(record));
+    if (count > CLR_LOST_MAX)
+        return -EBADMSG;
+    chunk = append(ring, sizeof(record));
+    if (!chunk)
+        return -ENOMEM;
+    memcpy(chunk->bytes, &record, sizeof(record));
+    return 0;
+}
+
+void clr_ring_drain(struct clr_ring *ring, const struct clr_arena *arena, uint32_t index,
+                    uint64_t from, const struct clr_arena_ring *state)
+{
+    ring->arena = arena;
+    ring->index = index;
+    ring->position = from;
+    ring->left = *state;
 }

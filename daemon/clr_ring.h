@@ -1,20 +1,28 @@
 /*
  * One ring of a traced process as a merge input: batches go in, checked records come out. Losses
- * that the profiler tells in-band become loss records at their place.
+ * that the profiler tells in-band become loss records at their place. Nothing a process writes is
+ * trusted: bytes are our own copy before they are looked at.
  */
 #ifndef TRACERD_DAEMON_CLR_RING_H
 #define TRACERD_DAEMON_CLR_RING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "frame.h"
-#include "pipeline.h"
+#include "clr_arena.h"
+#include "clr_tids.h"
+#include "tracerd/merge.h"
+
+/* More than that no clock could have seen happen: whoever tells it is not believed. */
+#define CLR_LOST_MAX (UINT64_C(1) << 53)
 
 struct clr_chunk;
 
 /* Shared by all rings of one process. */
 struct clr_totals {
+    pid_t pid;
+    struct clr_tids *tids; /* borrowed */
     uint64_t delivered;
     uint64_t lost;
     uint64_t bad_records;           /* a batch was given up in the middle */
@@ -27,25 +35,35 @@ struct clr_totals {
 struct clr_ring {
     struct trd_merge_input input;
     struct clr_totals *totals;
-    int32_t pid;
-    int32_t tid;
+    uint32_t inner_tid;             /* its owner, as the process sees it; 0 = none yet */
+    int32_t host_tid;               /* as we see it; -1 = unknown */
+    bool is_placed;                 /* `position` is known */
     uint64_t position;              /* of the next byte expected from this ring */
     struct clr_chunk *first, *last; /* owned queue */
-    bool closing;                   /* nothing more will be put in: end when empty */
+    /* what is left of it in a dead process's arena; NULL = nothing */
+    const struct clr_arena *arena;
+    uint32_t index;
+    struct clr_arena_ring left;
+    bool closing; /* nothing more will be put in: end when empty */
 };
 
-void clr_ring_init(struct clr_ring *ring, struct clr_totals *totals, int32_t pid);
+void clr_ring_init(struct clr_ring *ring, struct clr_totals *totals);
 void clr_ring_finish(struct clr_ring *ring);
 
 /*
- * Copies records that lie at `position` of the ring's life, of the thread that is `tid` on the
- * host. What was put in before (an overlap after a crash) is left out. 0, -ENOMEM, or -EBADMSG for
- * a position that leaves a gap.
+ * Copies records of the owner that lie at `position` of the ring's life. What was put in before is
+ * left out. 0, -ENOMEM, or -EBADMSG for a position that leaves a gap.
  */
-int clr_ring_put(struct clr_ring *ring, uint64_t position, int32_t tid, const uint8_t *records,
-                 size_t size);
-/* A loss told outside the ring's bytes. */
-int clr_ring_put_lost(struct clr_ring *ring, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-                      uint64_t count);
+int clr_ring_put(struct clr_ring *ring, uint64_t position, const uint8_t *records, size_t size);
+/* A loss of the owner that is told outside the ring's bytes, after all that lies in them so far.
+ * -EBADMSG for a count nobody can believe. */
+int clr_ring_put_lost(struct clr_ring *ring, uint64_t from_ns, uint64_t to_ns, uint64_t count);
+/*
+ * What a dead process left in its ring, from `from` on, comes behind what was put in, and its
+ * untold drops behind that. Bytes are fetched piece by piece as the merge asks, so that a large
+ * arena costs no memory at once.
+ */
+void clr_ring_drain(struct clr_ring *ring, const struct clr_arena *arena, uint32_t index,
+                    uint64_t from, const struct clr_arena_ring *state);
 
 #endif

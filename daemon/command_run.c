@@ -1,143 +1,46 @@
 /*
  * `tracerd run`: the command is started behind a barrier, so that the kernel's filter knows it
  * before its first instruction, and with the profiler in its environment. Its input and output stay
- * its own: without -o the stream goes to a file named after the process.
+ * its own: without -o the stream goes to a file named after the process. tracerd ends when the
+ * command does, with the command's exit status.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach.h"
+#include "child.h"
 #include "commands.h"
-#include "event.h"
 #include "interrupt.h"
 #include "log.h"
+#include "profiler_environment.h"
 #include "profiler_library.h"
 #include "runtime_dir.h"
 #include "sources.h"
 
-#define EXIT_NOT_FOUND 127
+/* As shells say it. */
 #define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
 
 struct run {
-    struct options options;
+    struct options options; /* ours: a name for the output may be added */
     uv_loop_t loop;
     struct pipeline *pipeline;
     struct profiler_listener *listener;
     struct interrupt interrupt;
     uv_signal_t child_signal;
     uv_timer_t duration;
+    struct child child;
     char directory[RUNTIME_DIR_MAX];
     char socket_path[TRD_SOCKET_PATH_MAX];
     char library[4096];
-    char output[64];
-    pid_t child;
-    int barrier[2]; /* the child waits for a byte */
-    int failure[2]; /* errno of a failed exec */
-    int status;     /* of the child, as wait gives it */
-    bool child_ended;
+    char output[64]; /* "" if -o names another */
     bool saw_profiler;
+    bool has_kernel;
 };
-
-/* Child */
-
-static void set_categories(uint32_t categories)
-{
-    char list[128] = "";
-
-    for (int i = 0; i < TRD_CATEGORY_COUNT; i++)
-        if (categories >> i & 1) {
-            if (*list)
-                strcat(list, ",");
-            strcat(list, trd_category_name((enum trd_category)i));
-        }
-    setenv(TRD_ENV_CATEGORIES, list, 1);
-}
-
-/* Another profiler that the environment names keeps the main slot; ours joins as notification-only.
- */
-static void set_profiler(const struct run *run)
-{
-    const char *enabled = getenv("CORECLR_ENABLE_PROFILING");
-    char entry[4200];
-
-    setenv(TRD_ENV_SOCKET, run->socket_path, 1);
-    set_categories(run->options.clr_categories);
-    if (enabled && strtoul(enabled, NULL, 16) != 0 && getenv("CORECLR_PROFILER")) {
-        const char *others = getenv("CORECLR_NOTIFICATION_PROFILERS");
-
-        /* .NET 9 and 10 ignore an entry without its last semicolon. */
-        (void)snprintf(entry, sizeof(entry), "%s%s=%s;", others ? others : "", run->library,
-                       TRD_CLSID_NOTIFICATION_TEXT);
-        setenv("CORECLR_ENABLE_NOTIFICATION_PROFILERS", "1", 1);
-        setenv("CORECLR_NOTIFICATION_PROFILERS", entry, 1);
-        return;
-    }
-    setenv("CORECLR_ENABLE_PROFILING", "1", 1);
-    setenv("CORECLR_PROFILER", TRD_CLSID_MAIN_TEXT, 1);
-    setenv("CORECLR_PROFILER_PATH", run->library, 1);
-    unsetenv("CORECLR_PROFILER_PATH_64");
-    unsetenv("CORECLR_PROFILER_PATH_ARM64");
-}
-
-static void be_the_command(const struct run *run)
-{
-    char go;
-    int error;
-    sigset_t none;
-
-    close(run->barrier[1]);
-    close(run->failure[0]);
-    if (read(run->barrier[0], &go, 1) != 1)
-        _exit(EXIT_NOT_EXECUTABLE); /* tracerd could not start, and has said why */
-    close(run->barrier[0]);
-    signal(SIGPIPE, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (!run->options.no_clr)
-        set_profiler(run);
-    execvp(run->options.arguments[0], run->options.arguments);
-    error = errno;
-    (void)!write(run->failure[1], &error, sizeof(error));
-    _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
-}
-
-static int fork_child(struct run *run)
-{
-    if (pipe2(run->barrier, O_CLOEXEC) != 0 || pipe2(run->failure, O_CLOEXEC) != 0) {
-        log_error("cannot start the command: %s", strerror(errno));
-        return EXIT_NOTHING;
-    }
-    run->child = fork();
-    if (run->child == 0)
-        be_the_command(run);
-    close(run->barrier[0]);
-    close(run->failure[1]);
-    if (run->child < 0) {
-        log_error("cannot start the command: %s", strerror(errno));
-        return EXIT_NOTHING;
-    }
-    return 0;
-}
-
-/* Lets the child go on to its exec; 0 or what kept it from that. */
-static int release_child(struct run *run)
-{
-    int error = 0;
-
-    (void)!write(run->barrier[1], "g", 1);
-    close(run->barrier[1]);
-    run->barrier[1] = -1;
-    if (read(run->failure[0], &error, sizeof(error)) == (ssize_t)sizeof(error))
-        log_error("cannot execute %s: %s", run->options.arguments[0], strerror(error));
-    close(run->failure[0]);
-    return error;
-}
 
 /* Loop */
 
@@ -154,20 +57,28 @@ static void on_child(uv_signal_t *handle, int signal)
     struct run *run = handle->data;
 
     (void)signal;
-    if (run->child_ended || waitpid(run->child, &run->status, WNOHANG) != run->child)
-        return;
-    run->child_ended = true;
-    stop_all(run);
+    if (child_poll(&run->child))
+        stop_all(run);
 }
 
-/* The terminal gave the signal to the command too: its end decides. A signal that was sent to us
- * alone is passed on. */
+/* A terminal gives its signals to the whole foreground group, the command included. */
+static bool terminal_tells_child(void)
+{
+    int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool tells = fd >= 0 && tcgetpgrp(fd) == getpgrp();
+
+    if (fd >= 0)
+        close(fd);
+    return tells;
+}
+
+/* The command decides what the signal means; its end is ours. */
 static void on_interrupt(void *context, int signal)
 {
     struct run *run = context;
 
-    if (signal == SIGTERM)
-        (void)kill(run->child, signal);
+    if (!run->child.has_ended && (signal != SIGINT || !terminal_tells_child()))
+        (void)kill(run->child.pid, signal);
     run->interrupt.count = 0;
 }
 
@@ -184,19 +95,26 @@ static void on_hello(pid_t pid, void *context)
     run->saw_profiler = true;
 }
 
+static void close_handles(struct run *run)
+{
+    source_profilers_close(run->listener);
+    run->listener = NULL;
+    uv_close((uv_handle_t *)&run->child_signal, NULL);
+    uv_close((uv_handle_t *)&run->duration, NULL);
+}
+
 static void on_done(struct pipeline *pipeline, void *context)
 {
     struct run *run = context;
 
     (void)pipeline;
     interrupt_stop(&run->interrupt);
-    uv_close((uv_handle_t *)&run->child_signal, NULL);
-    uv_close((uv_handle_t *)&run->duration, NULL);
+    close_handles(run);
 }
 
 /* Set-up */
 
-/* Before the fork: the child takes these with it. */
+/* Before the fork: the child puts these into its environment. */
 static int prepare_profiler(struct run *run)
 {
     int result;
@@ -216,14 +134,25 @@ static int prepare_profiler(struct run *run)
     return 0;
 }
 
+static void set_environment(void *context)
+{
+    const struct run *run = context;
+
+    if (run->options.no_clr)
+        return;
+    if (profiler_environment_set(run->library, run->socket_path, run->options.clr_categories) != 0)
+        log_error("the profiler could not be put into the command's environment: path=%s",
+                  run->library);
+}
+
 static int open_profilers(struct run *run)
 {
     const struct profiler_watch watch = { .on_hello = on_hello, .context = run };
 
-    return run->options.no_clr
-               ? 0
-               : source_profilers_listen(run->pipeline, &run->options, run->socket_path, 0600,
-                                         &watch, &run->listener);
+    if (run->options.no_clr)
+        return 0;
+    return source_profilers_listen(run->pipeline, &run->options, run->socket_path, 0600, &watch,
+                                   &run->listener);
 }
 
 /* Without kernel events the CLR's half is still worth having; a wrong -e is not. */
@@ -234,12 +163,24 @@ static int open_kernel(struct run *run)
 
     if (run->options.no_kernel)
         return 0;
-    result = source_ftrace_open(run->pipeline, &run->options, &run->child, 1, &ftrace);
-    if (result == EXIT_NOTHING && !run->options.no_clr) {
-        log_notice("going on without kernel events");
+    result = source_ftrace_open(run->pipeline, &run->options, &run->child.pid, 1, &ftrace);
+    run->has_kernel = result == 0;
+    if (result != EXIT_NOTHING || run->options.no_clr)
+        return result;
+    log_notice("going on without kernel events");
+    return 0;
+}
+
+static int execute(struct run *run)
+{
+    int result = child_release(&run->child);
+
+    if (result == 0)
         return 0;
-    }
-    return result;
+    log_error("cannot execute %s: %s", run->options.arguments[0], strerror(-result));
+    if (run->output[0])
+        (void)unlink(run->output);
+    return result == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static int start(struct run *run)
@@ -253,74 +194,100 @@ static int start(struct run *run)
     uv_signal_start(&run->child_signal, on_child, SIGCHLD);
     if (run->options.duration_ns)
         uv_timer_start(&run->duration, on_duration, run->options.duration_ns / 1000000, 0);
-    switch (release_child(run)) {
-    case 0:
-        return 0;
-    case ENOENT:
-        return EXIT_NOT_FOUND;
-    default:
-        return EXIT_NOT_EXECUTABLE;
-    }
-}
-
-/* The command's own status wins; only if that is 0 may a partial trace show in ours. */
-static int exit_status(const struct run *run)
-{
-    if (!run->child_ended)
-        return pipeline_exit_code(run->pipeline);
-    return WIFSIGNALED(run->status) ? 128 + WTERMSIG(run->status) : WEXITSTATUS(run->status);
-}
-
-static void finish_child(struct run *run)
-{
-    if (run->barrier[1] >= 0)
-        close(run->barrier[1]); /* it waits no longer, and ends */
-    if (!run->child_ended && run->child > 0 && !run->options.duration_ns)
-        (void)waitpid(run->child, &run->status, 0);
-    else if (!run->child_ended && run->child > 0)
-        /* It goes on without us; whoever started tracerd gets its end reported by the system. */
-        log_notice("the command goes on: pid=%d", run->child);
+    return execute(run);
 }
 
 static void name_output(struct run *run)
 {
     if (run->options.output_count > 0)
         return;
-    (void)snprintf(run->output, sizeof(run->output), "tracerd-%d.ndjson", run->child);
+    (void)snprintf(run->output, sizeof(run->output), "tracerd-%d.ndjson", run->child.pid);
     run->options.outputs[run->options.output_count++] = run->output;
-    log_notice("writing to %s", run->output);
+}
+
+/* End */
+
+static void tell_coverage(const struct run *run)
+{
+    if (run->options.no_clr || run->saw_profiler)
+        return;
+    log_notice("no .NET runtime introduced itself: %s",
+               run->has_kernel ? "the trace holds kernel events only" : "the trace is empty");
+}
+
+/* With --duration the command outlives us; whoever started tracerd is told so. */
+static int take_status(struct run *run)
+{
+    if (!run->options.duration_ns)
+        child_wait(&run->child);
+    if (child_poll(&run->child))
+        return run->child.status;
+    log_notice("the command goes on untraced: pid=%d", run->child.pid);
+    return pipeline_exit_code(run->pipeline);
+}
+
+static int trace(struct run *run)
+{
+    int result;
+
+    (void)interrupt_start(&run->interrupt, &run->loop, on_interrupt, run);
+    result = start(run);
+    if (result != 0)
+        stop_all(run);
+    uv_run(&run->loop, UV_RUN_DEFAULT);
+    if (result != 0) {
+        child_wait(&run->child);
+        return result;
+    }
+    tell_coverage(run);
+    if (run->output[0])
+        log_notice("the trace is in %s", run->output);
+    return take_status(run);
+}
+
+static void init_loop(struct run *run)
+{
+    uv_loop_init(&run->loop);
+    uv_signal_init(&run->loop, &run->child_signal);
+    uv_timer_init(&run->loop, &run->duration);
+    run->child_signal.data = run;
+    run->duration.data = run;
+    uv_unref((uv_handle_t *)&run->child_signal);
+}
+
+static int run_pipeline(struct run *run)
+{
+    int result;
+
+    name_output(run);
+    init_loop(run);
+    result = pipeline_create(&run->pipeline, &run->loop, &run->options, on_done, run);
+    if (result == 0) {
+        result = trace(run);
+    } else {
+        child_wait(&run->child);
+        close_handles(run);
+        uv_run(&run->loop, UV_RUN_DEFAULT);
+    }
+    pipeline_destroy(run->pipeline);
+    uv_loop_close(&run->loop);
+    return result;
 }
 
 int command_run(const struct options *options)
 {
-    struct run run = { .options = *options, .barrier = { -1, -1 }, .failure = { -1, -1 } };
+    struct run run = { .options = *options };
     int result = prepare_profiler(&run);
 
-    if (result == 0)
-        result = fork_child(&run);
-    if (result != 0)
-        return result;
-    name_output(&run);
-    uv_loop_init(&run.loop);
-    uv_signal_init(&run.loop, &run.child_signal);
-    uv_timer_init(&run.loop, &run.duration);
-    run.child_signal.data = &run;
-    run.duration.data = &run;
-    uv_unref((uv_handle_t *)&run.child_signal);
-    result = pipeline_create(&run.pipeline, &run.loop, &run.options, on_done, &run);
-    (void)interrupt_start(&run.interrupt, &run.loop, on_interrupt, &run);
-    if (result == 0)
-        result = start(&run);
-    if (result != 0)
-        stop_all(&run);
-    uv_run(&run.loop, UV_RUN_DEFAULT);
-    finish_child(&run);
-    if (result == 0)
-        result = exit_status(&run);
-    if (run.child_ended && !run.options.no_clr && !run.saw_profiler && result == 0)
-        log_notice("no .NET runtime introduced itself: the trace holds kernel events only");
-    pipeline_destroy(run.pipeline);
-    uv_loop_close(&run.loop);
+    if (result == 0) {
+        result = child_fork(&run.child, run.options.arguments, set_environment, &run);
+        if (result == 0) {
+            result = run_pipeline(&run);
+        } else {
+            log_error("cannot start the command: %s", strerror(-result));
+            result = EXIT_NOTHING;
+        }
+    }
     if (run.directory[0])
         runtime_dir_remove(run.directory);
     return result;

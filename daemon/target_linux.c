@@ -39,16 +39,30 @@ static long last_number(const char *status, const char *key)
     return number;
 }
 
+static pid_t inner_id(pid_t pid, const char *name)
+{
+    char *status = read_proc(pid, name, NULL);
+    long inner = status ? last_number(status, "\nNSpid:") : -ESRCH;
+
+    free(status);
+    return (pid_t)inner;
+}
+
 pid_t target_inner_pid(pid_t pid)
 {
-    char *status = read_proc(pid, "status", NULL);
-    long inner;
+    pid_t inner = inner_id(pid, "status");
 
-    if (!status)
-        return -ESRCH;
-    inner = last_number(status, "\nNSpid:");
-    free(status);
-    return inner > 0 ? (pid_t)inner : pid;
+    return inner == -1 ? pid : inner; /* a kernel that does not say has one namespace */
+}
+
+pid_t target_inner_tid(pid_t pid, pid_t tid)
+{
+    char name[32];
+    pid_t inner;
+
+    (void)snprintf(name, sizeof(name), "task/%d/status", tid);
+    inner = inner_id(pid, name);
+    return inner == -1 ? tid : inner;
 }
 
 int target_user(pid_t pid, uid_t *out)
@@ -97,26 +111,6 @@ pid_t *target_threads(pid_t pid, size_t *out_count)
     return tids;
 }
 
-pid_t target_host_tid(pid_t pid, pid_t inner)
-{
-    size_t count = 0;
-    pid_t *tids = target_threads(pid, &count);
-    pid_t found = inner;
-
-    for (size_t i = 0; i < count; i++) {
-        char name[32];
-        char *status;
-
-        (void)snprintf(name, sizeof(name), "task/%d/status", tids[i]);
-        status = read_proc(pid, name, NULL);
-        if (status && last_number(status, "\nNSpid:") == inner)
-            found = tids[i];
-        free(status);
-    }
-    free(tids);
-    return found;
-}
-
 char *target_environment(pid_t pid, const char *name)
 {
     size_t size = 0, length = strlen(name);
@@ -148,9 +142,16 @@ bool target_is_dead(pid_t pid)
 {
     char *stat = read_proc(pid, "stat", NULL);
     const char *behind_name = stat ? strrchr(stat, ')') : NULL;
-    bool dead =
-        !behind_name || behind_name[1] == '\0' || behind_name[2] == 'Z' || behind_name[2] == 'X';
+    long threads = 0;
+    char state = 'X';
+    bool dead;
 
+    if (behind_name)
+        (void)sscanf(behind_name + 1,
+                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+                     &state, &threads);
+    /* A first thread that has ended waits as a zombie while others go on. */
+    dead = state == 'X' || (state == 'Z' && threads <= 1);
     free(stat);
     return dead;
 }

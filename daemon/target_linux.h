@@ -14,8 +14,8 @@
 pid_t target_inner_pid(pid_t pid);
 /* Effective user; -ESRCH. */
 int target_user(pid_t pid, uid_t *out);
-/* Host tid of a thread that calls itself `inner`; `inner` if it cannot be found. */
-pid_t target_host_tid(pid_t pid, pid_t inner);
+/* What one of its threads calls itself; -ESRCH. */
+pid_t target_inner_tid(pid_t pid, pid_t tid);
 /* Thread ids now; allocated, *out_count of them. NULL with errno. */
 pid_t *target_threads(pid_t pid, size_t *out_count);
 /* Value of a variable in the process's initial environment; allocated. NULL: not set or unreadable.

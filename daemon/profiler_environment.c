@@ -1,0 +1,73 @@
+#include "profiler_environment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach.h"
+#include "event.h"
+
+#define PATH_LENGTH_MAX 1023 /* of the runtime */
+
+static int set_categories(uint32_t categories)
+{
+    char list[128] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < TRD_CATEGORY_COUNT; i++)
+        if (categories >> i & 1)
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "",
+                                     trd_category_name((enum trd_category)i));
+    return setenv(TRD_ENV_CATEGORIES, list, 1);
+}
+
+/* The runtime reads the switch as a hexadecimal number. */
+static int another_is_named(void)
+{
+    const char *enabled = getenv("CORECLR_ENABLE_PROFILING");
+
+    return enabled && strtoul(enabled, NULL, 16) != 0 && getenv("CORECLR_PROFILER");
+}
+
+/* .NET 9 and 10 ignore an entry without its last semicolon, in a list of others too. */
+static int join_others(const char *library)
+{
+    const char *others = getenv("CORECLR_NOTIFICATION_PROFILERS");
+    size_t length = others ? strlen(others) : 0;
+    const char *separator = length > 0 && others[length - 1] != ';' ? ";" : "";
+    char *list;
+    int result;
+
+    if (asprintf(&list, "%s%s%s=%s;", others ? others : "", separator, library,
+                 TRD_CLSID_NOTIFICATION_TEXT) < 0)
+        return -1;
+    result = setenv("CORECLR_NOTIFICATION_PROFILERS", list, 1) |
+             setenv("CORECLR_ENABLE_NOTIFICATION_PROFILERS", "1", 1);
+    free(list);
+    return result;
+}
+
+static int take_main_slot(const char *library)
+{
+    /* Those for one architecture are looked at first. */
+    static const char *const preferred[] = { "CORECLR_PROFILER_PATH_64", "CORECLR_PROFILER_PATH_32",
+                                             "CORECLR_PROFILER_PATH_ARM64",
+                                             "CORECLR_PROFILER_PATH_ARM32" };
+
+    for (size_t i = 0; i < sizeof(preferred) / sizeof(preferred[0]); i++)
+        unsetenv(preferred[i]);
+    return setenv("CORECLR_ENABLE_PROFILING", "1", 1) |
+           setenv("CORECLR_PROFILER", TRD_CLSID_MAIN_TEXT, 1) |
+           setenv("CORECLR_PROFILER_PATH", library, 1);
+}
+
+int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories)
+{
+    if (strlen(library) > PATH_LENGTH_MAX)
+        return -ENAMETOOLONG;
+    if (setenv(TRD_ENV_SOCKET, socket_path, 1) != 0 || set_categories(categories) != 0 ||
+        (another_is_named() ? join_others(library) : take_main_slot(library)) != 0)
+        return -ENOMEM;
+    return 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * The environment that makes a .NET runtime load the profiler when it starts. Children inherit it:
+ * a command's .NET children are traced too. Source: docs/core/runtime-config/debugging-profiling
+ * of dotnet/docs, and measurement.
+ */
+#ifndef TRACERD_DAEMON_PROFILER_ENVIRONMENT_H
+#define TRACERD_DAEMON_PROFILER_ENVIRONMENT_H
+
+#include <stdint.h>
+
+/*
+ * Sets the variables of this process. A profiler that the environment names already keeps the main
+ * slot; ours joins as notification-only (.NET 6 and later). 0, -ENOMEM, or -ENAMETOOLONG: the
+ * runtime takes paths of less than 1024 characters.
+ */
+int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories);
+
+#endif

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracerd/export.h"
 #include "tracerd/schema.h"
 
 struct trd_catalog;
@@ -26,53 +27,58 @@ struct trd_page_layout {
 };
 
 /* long_size and byte order are needed before any format is parsed. */
-int trd_catalog_create(struct trd_catalog **out, bool big_endian, uint8_t long_size);
-void trd_catalog_destroy(struct trd_catalog *catalog);
+TRD_EXPORT int trd_catalog_create(struct trd_catalog **out, bool big_endian, uint8_t long_size);
+TRD_EXPORT void trd_catalog_destroy(struct trd_catalog *catalog);
 
 /* Text of events/header_page. -EBADMSG if it makes no sense; the default layout stays then. */
-int trd_catalog_set_header_page(struct trd_catalog *catalog, const char *text, size_t size);
-const struct trd_page_layout *trd_catalog_get_layout(const struct trd_catalog *catalog);
+TRD_EXPORT int trd_catalog_set_header_page(struct trd_catalog *catalog, const char *text,
+                                           size_t size);
+TRD_EXPORT const struct trd_page_layout *trd_catalog_get_layout(const struct trd_catalog *catalog);
 
 /*
  * One `format` file. 0 if the fields are typed, whatever became of the print format (see
  * trd_schema.print_error); -EBADMSG if not even a name and an id are there; -EEXIST for an id
  * that is known already. `system` is copied.
  */
-int trd_catalog_add_format(struct trd_catalog *catalog, const char *system, const char *text,
-                           size_t size);
+TRD_EXPORT int trd_catalog_add_format(struct trd_catalog *catalog, const char *system,
+                                      const char *text, size_t size);
 
 /* Text files as the kernel gives them; -EBADMSG for text that does not parse, with the good lines
  * kept. */
-int trd_catalog_add_kallsyms(struct trd_catalog *catalog, const char *text, size_t size);
-int trd_catalog_add_printk_formats(struct trd_catalog *catalog, const char *text, size_t size);
-int trd_catalog_add_cmdlines(struct trd_catalog *catalog, const char *text, size_t size);
+TRD_EXPORT int trd_catalog_add_kallsyms(struct trd_catalog *catalog, const char *text, size_t size);
+TRD_EXPORT int trd_catalog_add_printk_formats(struct trd_catalog *catalog, const char *text,
+                                              size_t size);
+TRD_EXPORT int trd_catalog_add_cmdlines(struct trd_catalog *catalog, const char *text, size_t size);
 /* Raw BTF (as /sys/kernel/btf/vmlinux): enumerators that print formats left as names. Before
  * formats. */
-int trd_catalog_add_btf(struct trd_catalog *catalog, const uint8_t *bytes, size_t size);
+TRD_EXPORT int trd_catalog_add_btf(struct trd_catalog *catalog, const uint8_t *bytes, size_t size);
 
 /* NULL if the id or name is unknown. Borrowed until destroy. */
-const struct trd_schema *trd_catalog_find(const struct trd_catalog *catalog, uint32_t id);
-const struct trd_schema *trd_catalog_find_name(const struct trd_catalog *catalog,
-                                               const char *system, const char *name);
+TRD_EXPORT const struct trd_schema *trd_catalog_find(const struct trd_catalog *catalog,
+                                                     uint32_t id);
+TRD_EXPORT const struct trd_schema *trd_catalog_find_name(const struct trd_catalog *catalog,
+                                                          const char *system, const char *name);
 /* Schemas by index, in the order they were added; NULL past the end. */
-const struct trd_schema *trd_catalog_get(const struct trd_catalog *catalog, size_t index);
+TRD_EXPORT const struct trd_schema *trd_catalog_get(const struct trd_catalog *catalog,
+                                                    size_t index);
 
 /* "function+0x1c" style look-up; NULL if unknown. *out_offset is the distance from its start. */
-const char *trd_catalog_symbol(const struct trd_catalog *catalog, uint64_t address,
-                               uint64_t *out_offset);
+TRD_EXPORT const char *trd_catalog_symbol(const struct trd_catalog *catalog, uint64_t address,
+                                          uint64_t *out_offset);
 /* NULL if unknown. */
-const char *trd_catalog_printk(const struct trd_catalog *catalog, uint64_t address);
-const char *trd_catalog_comm(const struct trd_catalog *catalog, int32_t pid);
+TRD_EXPORT const char *trd_catalog_printk(const struct trd_catalog *catalog, uint64_t address);
+TRD_EXPORT const char *trd_catalog_comm(const struct trd_catalog *catalog, int32_t pid);
 
 /*
  * The kernel's own text of an event (what the `trace` file prints behind "name: "), for people and
  * for the oracle. Writes at most capacity bytes, NUL included; returns the length it would need.
  */
-size_t trd_event_print(const struct trd_catalog *catalog, const struct trd_schema *schema,
-                       const uint8_t *data, size_t size, char *out, size_t capacity);
+TRD_EXPORT size_t trd_event_print(const struct trd_catalog *catalog,
+                                  const struct trd_schema *schema, const uint8_t *data, size_t size,
+                                  char *out, size_t capacity);
 
 /* The schemas of CLR events, from proto/events.def; static, for every process alike. NULL if
  * unknown. */
-const struct trd_schema *trd_clr_schema(uint16_t event_id);
+TRD_EXPORT const struct trd_schema *trd_clr_schema(uint16_t event_id);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "tracerd/catalog.h"
+#include "tracerd/export.h"
 #include "tracerd/record.h"
 
 struct trd_json;
@@ -24,11 +25,11 @@ struct trd_json_names {
     void *context;
 };
 
-int trd_json_create(struct trd_json **out, const struct trd_json_names *names);
-void trd_json_destroy(struct trd_json *json);
+TRD_EXPORT int trd_json_create(struct trd_json **out, const struct trd_json_names *names);
+TRD_EXPORT void trd_json_destroy(struct trd_json *json);
 /* Symbols of this catalog's kernel for SYMBOL and STACK fields of its schemas. Before the first
  * record with one of them; catalog and schemas must outlive the writer. */
-void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog);
+TRD_EXPORT void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog);
 
 /*
  * One line, newline included, with the given sequence number. Returns the bytes written; -ENOSPC if
@@ -37,14 +38,14 @@ void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catal
  * left out and the line says "cut". Ready args must fit as they are.
  */
 #define TRD_JSON_LINE_MAX (1024 * 1024)
-int64_t trd_json_line(struct trd_json *json, const struct trd_record *record, uint64_t seq,
-                      char *out, size_t capacity);
+TRD_EXPORT int64_t trd_json_line(struct trd_json *json, const struct trd_record *record,
+                                 uint64_t seq, char *out, size_t capacity);
 
 /* Helper for others who build lines: a JSON string with its quotes, UTF-8 repaired. Bytes written,
  * or what it would need if more than capacity (worst case 6 * size + 2). */
-size_t trd_json_string(const char *bytes, size_t size, char *out, size_t capacity);
+TRD_EXPORT size_t trd_json_string(const char *bytes, size_t size, char *out, size_t capacity);
 /* The bytes that a string of a line stood for: takes a string that a JSON parser decoded, undoes
  * the repair in place, returns the new size. */
-size_t trd_json_restore(char *text, size_t size);
+TRD_EXPORT size_t trd_json_restore(char *text, size_t size);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracerd/export.h"
 #include "tracerd/record.h"
 
 /* An input; embed it first in the source's own struct. */
@@ -33,25 +34,25 @@ struct trd_merge_input {
 struct trd_merge;
 
 /* max_delay_ns: how far an input may lag behind `now` before it is not waited for; 0 = for ever. */
-int trd_merge_create(struct trd_merge **out, uint64_t max_delay_ns);
-void trd_merge_destroy(struct trd_merge *merge);
+TRD_EXPORT int trd_merge_create(struct trd_merge **out, uint64_t max_delay_ns);
+TRD_EXPORT void trd_merge_destroy(struct trd_merge *merge);
 
 /* The input's memory stays the caller's; it must outlive its place in the merge. */
-int trd_merge_add(struct trd_merge *merge, struct trd_merge_input *input);
+TRD_EXPORT int trd_merge_add(struct trd_merge *merge, struct trd_merge_input *input);
 /* Takes it out, with whatever record of it was not handed out yet. An input that has ended is out
  * already; taking it out again does nothing. */
-void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input);
+TRD_EXPORT void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input);
 
 /*
  * 1 and the next record (borrowed until the next call), -EAGAIN if inputs must bring more first, 0
  * when every input has ended. `now_ns` is the present in the inputs' clock; only used with a
  * max_delay.
  */
-int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out);
+TRD_EXPORT int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out);
 
 /* What the merge itself promises: nothing earlier comes any more that is not marked late. */
-uint64_t trd_merge_watermark(const struct trd_merge *merge);
+TRD_EXPORT uint64_t trd_merge_watermark(const struct trd_merge *merge);
 /* Records handed out with TRD_RECORD_F_LATE so far. */
-uint64_t trd_merge_late(const struct trd_merge *merge);
+TRD_EXPORT uint64_t trd_merge_late(const struct trd_merge *merge);
 
 #endif

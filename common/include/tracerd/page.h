@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "tracerd/catalog.h"
+#include "tracerd/export.h"
 #include "tracerd/record.h"
 
 struct trd_page_event {
@@ -39,20 +40,20 @@ struct trd_page {
  * walked) or commit points beyond the page (what is there can be walked): `damaged` says what is
  * missing.
  */
-int trd_page_init(struct trd_page *page, const uint8_t *bytes, size_t size,
-                  const struct trd_page_layout *layout);
+TRD_EXPORT int trd_page_init(struct trd_page *page, const uint8_t *bytes, size_t size,
+                             const struct trd_page_layout *layout);
 
 /*
  * 1 and the next event; 0 at the end of the page; -EBADMSG where the page contradicts itself: its
  * rest is given up, the next call returns 0.
  */
-int trd_page_next(struct trd_page *page, struct trd_page_event *out);
+TRD_EXPORT int trd_page_next(struct trd_page *page, struct trd_page_event *out);
 
 /*
  * What the event's own bytes say about a record: schema, data, size and tid (common_pid); the rest
  * of *out stays as it is. False if its id has no format in the catalog.
  */
-bool trd_page_event_record(const struct trd_catalog *catalog, const struct trd_page_event *event,
-                           struct trd_record *out);
+TRD_EXPORT bool trd_page_event_record(const struct trd_catalog *catalog,
+                                      const struct trd_page_event *event, struct trd_record *out);
 
 #endif

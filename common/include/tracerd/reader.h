@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "tracerd/catalog.h"
+#include "tracerd/export.h"
 #include "tracerd/record.h"
 
 struct trd_reader;
@@ -34,22 +35,26 @@ struct trd_damage {
  * -EPROTONOSUPPORT version, -ENOTSUP codec that is not built in or a `latency` text file. `error`
  * (of error_size bytes) gets one sentence in every failing case.
  */
-int trd_reader_open(struct trd_reader **out, const char *path, char *error, size_t error_size);
-int trd_reader_open_memory(struct trd_reader **out, const uint8_t *bytes, size_t size, char *error,
-                           size_t error_size);
-void trd_reader_destroy(struct trd_reader *reader);
+TRD_EXPORT int trd_reader_open(struct trd_reader **out, const char *path, char *error,
+                               size_t error_size);
+TRD_EXPORT int trd_reader_open_memory(struct trd_reader **out, const uint8_t *bytes, size_t size,
+                                      char *error, size_t error_size);
+TRD_EXPORT void trd_reader_destroy(struct trd_reader *reader);
 
-const struct trd_catalog *trd_reader_catalog(const struct trd_reader *reader);
+TRD_EXPORT const struct trd_catalog *trd_reader_catalog(const struct trd_reader *reader);
 /* NULL past the end. */
-const struct trd_reader_buffer *trd_reader_buffer(const struct trd_reader *reader, size_t index);
-const struct trd_damage *trd_reader_damage(const struct trd_reader *reader, size_t index);
-const char *trd_reader_uname(const struct trd_reader *reader); /* "" if the file does not say */
+TRD_EXPORT const struct trd_reader_buffer *trd_reader_buffer(const struct trd_reader *reader,
+                                                             size_t index);
+TRD_EXPORT const struct trd_damage *trd_reader_damage(const struct trd_reader *reader,
+                                                      size_t index);
+TRD_EXPORT const char *
+trd_reader_uname(const struct trd_reader *reader); /* "" if the file does not say */
 
 /*
  * Next record of the whole file in time order: 1, 0 at the end, negative only when nothing more
  * can be read at all. Time is raw time plus the file's own conversions (TSC2NSEC, OFFSET, DATE,
  * TIME_SHIFT). Events of equal time come by lower CPU. Borrowed until the next call.
  */
-int trd_reader_next(struct trd_reader *reader, struct trd_record *out);
+TRD_EXPORT int trd_reader_next(struct trd_reader *reader, struct trd_record *out);
 
 #endif

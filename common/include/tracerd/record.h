@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tracerd/export.h"
 #include "tracerd/schema.h"
 
 enum trd_kind {
@@ -66,6 +67,6 @@ struct trd_record {
 };
 
 /* Resets to an event with nothing known. */
-void trd_record_init(struct trd_record *record);
+TRD_EXPORT void trd_record_init(struct trd_record *record);
 
 #endif

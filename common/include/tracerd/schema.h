@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracerd/export.h"
+
 enum trd_storage {
     TRD_STORAGE_INT,       /* one integer of `size` (1, 2, 4, 8) bytes at `offset` */
     TRD_STORAGE_INTS,      /* `count` integers of `elem_size` bytes each, inline */
@@ -108,6 +110,7 @@ struct trd_schema {
 };
 
 /* NULL if the schema has no such field. For set-up; no event needs it. */
-const struct trd_field *trd_schema_field(const struct trd_schema *schema, const char *name);
+TRD_EXPORT const struct trd_field *trd_schema_field(const struct trd_schema *schema,
+                                                    const char *name);
 
 #endif

@@ -273,12 +273,24 @@ void pipeline_set_partial(struct pipeline *pipeline)
     pipeline->partial = true;
 }
 
+static void tell_loss(const struct source *source, const struct ledger *ledger)
+{
+    if (ledger->lost > 0)
+        log_notice("%s: %llu events of %llu were lost; `lost` lines in the stream say where",
+                   source->name, (unsigned long long)ledger->lost,
+                   (unsigned long long)ledger->produced);
+    if (ledger->unknown > 0)
+        log_notice("%s: events were lost in %llu places without a count", source->name,
+                   (unsigned long long)ledger->unknown);
+}
+
 static void keep_account(struct pipeline *pipeline, struct source *source)
 {
     struct ledger ledger = { 0 };
 
     source->account(source, &ledger);
     pipeline->partial |= ledger_has_loss(&ledger);
+    tell_loss(source, &ledger);
     ledger_book_enter(&pipeline->book, source, &ledger);
 }
 

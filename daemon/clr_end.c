@@ -41,8 +41,8 @@ void clr_end_on_handle_closed(uv_handle_t *handle)
 
     if (--clr->open_handles > 0)
         return;
-    if (clr->events.ended && clr->ring_count > 0)
-        clr->events.ended(clr->pid, clr->events.context);
+    if (clr->watch.on_end && clr->ring_count > 0)
+        clr->watch.on_end(clr->pid, clr->watch.context);
     pipeline_source_ended(clr->pipeline, &clr->source);
 }
 

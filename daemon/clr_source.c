@@ -160,8 +160,9 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     }
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
-    if (clr->events.introduced)
-        clr->events.introduced(clr->pid, clr->events.context);
+    log_verbose("a profiler introduced itself: pid=%d", clr->pid);
+    if (clr->watch.on_hello)
+        clr->watch.on_hello(clr->pid, clr->watch.context);
     return clr_socket_send(&clr->socket, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
 }
 
@@ -339,7 +340,7 @@ static void open_handles(struct clr_source *clr)
 }
 
 int clr_source_open(struct pipeline *pipeline, const struct options *options, int fd,
-                    pid_t peer_pid, const struct clr_source_events *events)
+                    pid_t peer_pid, const struct profiler_watch *watch)
 {
     struct clr_source *clr = calloc(1, sizeof(*clr));
 
@@ -352,7 +353,7 @@ int clr_source_open(struct pipeline *pipeline, const struct options *options, in
     clr->source.clock = "mono";
     clr->pipeline = pipeline;
     clr->options = options;
-    clr->events = *events;
+    clr->watch = *watch;
     clr->pid = peer_pid;
     clr->began_ns = clock_now_ns();
     clr->totals = (struct clr_totals){

@@ -6,17 +6,11 @@
 #ifndef TRACERD_DAEMON_CLR_SOURCE_H
 #define TRACERD_DAEMON_CLR_SOURCE_H
 
-#include "pipeline.h"
+#include "sources.h"
 
-/* Takes the connected socket over. `introduced` once HELLO was accepted, `ended` when the source is
- * about to be destroyed; both may be NULL. */
-struct clr_source_events {
-    void (*introduced)(pid_t pid, void *context);
-    void (*ended)(pid_t pid, void *context);
-    void *context;
-};
-
+/* Takes the connected socket over; 0, or -ENOMEM with the socket left to the caller. `watch` is
+ * copied. */
 int clr_source_open(struct pipeline *pipeline, const struct options *options, int fd,
-                    pid_t peer_pid, const struct clr_source_events *events);
+                    pid_t peer_pid, const struct profiler_watch *watch);
 
 #endif

@@ -23,7 +23,7 @@ struct clr_source {
     struct source source;
     struct pipeline *pipeline;
     const struct options *options;
-    struct clr_source_events events;
+    struct profiler_watch watch;
     enum clr_state state;
     pid_t pid; /* of the peer, in our namespace */
     struct clr_socket socket;

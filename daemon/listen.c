@@ -9,15 +9,19 @@
 
 #define BACKLOG 128
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+void listen_socket_accept(struct listen_socket *listening)
 {
-    struct listen_socket *listening = poll->data;
     int fd;
 
-    (void)events;
-    while (status == 0 &&
-           (fd = accept4(listening->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+    while ((fd = accept4(listening->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
         listening->on_connection(listening, fd);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)events;
+    if (status == 0)
+        listen_socket_accept(poll->data);
 }
 
 static int is_answered(const struct sockaddr_un *address)

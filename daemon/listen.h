@@ -22,6 +22,8 @@ struct listen_socket {
 int listen_socket_open(struct listen_socket *socket, uv_loop_t *loop, const char *path,
                        unsigned mode, void (*on_connection)(struct listen_socket *socket, int fd),
                        void *context);
+/* Hands out the connections that wait now; the loop does so by itself. */
+void listen_socket_accept(struct listen_socket *socket);
 /* Removes the file. `on_closed` may free the memory the socket lies in. */
 void listen_socket_close(struct listen_socket *socket,
                          void (*on_closed)(struct listen_socket *socket));

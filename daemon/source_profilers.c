@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clr_source.h"
@@ -39,34 +40,31 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
     return -EAGAIN;
 }
 
-static void on_hello(pid_t pid, void *context)
+/* Root, ourselves, or whom the socket was given to; anybody where its mode lets anybody in. */
+static bool is_welcome(const struct profiler_listener *listener, const struct ucred *peer)
 {
-    const struct profiler_watch *watch = context;
+    struct stat file;
 
-    log_verbose("a profiler introduced itself: pid=%d", pid);
-    if (watch->on_hello)
-        watch->on_hello(pid, watch->context);
-}
-
-static void on_end(pid_t pid, void *context)
-{
-    const struct profiler_watch *watch = context;
-
-    if (watch->on_end)
-        watch->on_end(pid, watch->context);
+    if (peer->uid == 0 || peer->uid == geteuid())
+        return true;
+    return stat(listener->socket.path, &file) == 0 &&
+           (peer->uid == file.st_uid || (file.st_mode & S_IWOTH));
 }
 
 static void on_connection(struct listen_socket *socket, int fd)
 {
     struct profiler_listener *listener = socket->context;
-    struct clr_source_events events = { on_hello, on_end, &listener->watch };
-    struct ucred peer;
+    struct ucred peer = { 0 };
     socklen_t size = sizeof(peer);
 
     /* The pid that counts is the kernel's word, not the peer's. */
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0 ||
-        clr_source_open(listener->pipeline, listener->options, fd, peer.pid, &events) != 0)
-        close(fd);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 &&
+        is_welcome(listener, &peer) &&
+        clr_source_open(listener->pipeline, listener->options, fd, peer.pid, &listener->watch) == 0)
+        return;
+    log_notice("a connection to the profiler socket was refused: uid=%u, pid=%d", peer.uid,
+               peer.pid);
+    close(fd);
 }
 
 int source_profilers_listen(struct pipeline *pipeline, const struct options *options,
@@ -103,6 +101,7 @@ void source_profilers_close(struct profiler_listener *listener)
 {
     if (!listener)
         return;
+    listen_socket_accept(&listener->socket);
     listener->closing = true;
     pipeline_remove_input(listener->pipeline, &listener->input);
     listen_socket_close(&listener->socket, on_closed);

@@ -22,7 +22,8 @@ int source_ftrace_follow(struct source *ftrace, pid_t pid);
 /*
  * Listens for profilers at `path` with file mode `mode` until source_profilers_close; every
  * connected process becomes a source "clr PID". Both callbacks run on the loop's thread and may be
- * NULL: `on_hello` once a process has introduced itself, `on_end` when all of it was delivered.
+ * NULL: `on_hello` once a process has introduced itself, `on_end` when all of it was delivered, be
+ * the listener closed by then or not.
  */
 struct profiler_listener;
 struct profiler_watch {
@@ -33,7 +34,8 @@ struct profiler_watch {
 int source_profilers_listen(struct pipeline *pipeline, const struct options *options,
                             const char *path, unsigned mode, const struct profiler_watch *watch,
                             struct profiler_listener **out);
-/* Connected processes stay; frees the listener. */
+/* Takes the connections that wait, then listens no more. Connected processes stay; frees the
+ * listener; NULL is fine. */
 void source_profilers_close(struct profiler_listener *listener);
 
 #endif

@@ -1,8 +1,12 @@
 /*
  * Keeps the state of threads and processes while records pass by in time order: managed thread
  * names, names of methods and modules, what the runtime is doing; fills record.thread and
- * record.pid where they are known, and derives spans (GC pause, suspension) from begin and end
- * events. A begin whose end was lost is closed at the loss and marked incomplete.
+ * record.pid where they are known. Derives
+ *   - spans from begin and end events: clr:gc_pause, clr:suspension, clr:gc, clr:jit. A span comes
+ *     when it ends and carries its begin as ts_ns, so its place in the stream is its end. A begin
+ *     whose end was lost is closed at the loss and marked incomplete;
+ *   - definitions of threads, methods, modules and assemblies when they are named first or anew.
+ * Schemas of records must outlive it.
  */
 #ifndef TRACERD_ENRICH_H
 #define TRACERD_ENRICH_H
@@ -10,27 +14,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tracerd/export.h"
 #include "tracerd/json.h"
 #include "tracerd/record.h"
 
 struct trd_enrich;
 
-int trd_enrich_create(struct trd_enrich **out);
-void trd_enrich_destroy(struct trd_enrich *enrich);
+TRD_EXPORT int trd_enrich_create(struct trd_enrich **out);
+TRD_EXPORT void trd_enrich_destroy(struct trd_enrich *enrich);
 
-/* tid belongs to process pid (learnt from /proc, sched_process_fork or a CLR source). */
-int trd_enrich_set_thread(struct trd_enrich *enrich, int32_t tid, int32_t pid);
-/* Forgets a process that ended; closes its open spans at ts_ns, to be fetched with _derived. */
-void trd_enrich_end_process(struct trd_enrich *enrich, int32_t pid, uint64_t ts_ns);
+/* tid belongs to process pid (learnt from /proc, sched_process_fork or a CLR source). -ENOMEM also
+ * when more threads are known than can be. */
+TRD_EXPORT int trd_enrich_set_thread(struct trd_enrich *enrich, int32_t tid, int32_t pid);
+/*
+ * The process ended, or whoever told of it: closes its open spans at ts_ns, to be fetched with
+ * _derived. What is known of it is forgotten a second of the stream later, unless it speaks again.
+ */
+TRD_EXPORT void trd_enrich_end_process(struct trd_enrich *enrich, int32_t pid, uint64_t ts_ns);
 
 /* Takes note of the record and completes it in place. Call in stream order. */
-int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record);
-/* Records that the last calls derived (spans, definitions): 1 and one of them, 0 = none left. */
-int trd_enrich_derived(struct trd_enrich *enrich, struct trd_record *out);
+TRD_EXPORT int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record);
+/* Records that were derived and not fetched yet: 1 and the oldest, borrowed until the next call on
+ * enrich; 0 = none left. */
+TRD_EXPORT int trd_enrich_derived(struct trd_enrich *enrich, struct trd_record *out);
 /* End of the trace: closes every open span at ts_ns as incomplete. */
-void trd_enrich_finish(struct trd_enrich *enrich, uint64_t ts_ns);
+TRD_EXPORT void trd_enrich_finish(struct trd_enrich *enrich, uint64_t ts_ns);
 
 /* For trd_json_create. */
-const struct trd_json_names *trd_enrich_names(struct trd_enrich *enrich);
+TRD_EXPORT const struct trd_json_names *trd_enrich_names(struct trd_enrich *enrich);
 
 #endif

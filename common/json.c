@@ -147,12 +147,9 @@ static inline char *put_ts(struct trd_json *json, char *out, uint64_t ts_ns)
     out += json->ts_digits_size;
     *out++ = (char)('0' + low / 100000000u);
     low %= 100000000u;
-    memcpy(out, json_digit_pairs + 2 * (low / 1000000u), 2);
-    memcpy(out + 2, json_digit_pairs + 2 * (low / 10000u % 100u), 2);
-    memcpy(out + 4, json_digit_pairs + 2 * (low / 100u % 100u), 2);
-    memcpy(out + 6, json_digit_pairs + 2 * (low % 100u), 2);
-    out[8] = '"';
-    return out + 9;
+    out = json_put_4_digits(json_put_4_digits(out, low / 10000u), low % 10000u);
+    *out = '"';
+    return out + 1;
 }
 
 static inline char *put_source(char *out, const struct trd_record *record)
@@ -263,8 +260,8 @@ static char *put_lost(struct trd_json *json, char *out, const struct trd_record 
 }
 
 static const struct {
-    const char *text;
-    size_t size;
+    char text[2 * JSON_BLOCK];
+    uint32_t size;
 } kind_heads[] = {
 #define HEAD(name) "{\"v\":1,\"k\":\"" name "\",\"seq\":"
 #define KIND(kind, name) [kind] = { HEAD(name), sizeof(HEAD(name)) - 1 }
@@ -288,7 +285,7 @@ static size_t texts_size(const struct trd_record *record)
 static char *put_head(struct trd_json *json, const struct trd_record *record, uint16_t flags,
                       uint64_t seq, char *out)
 {
-    out = json_put(out, kind_heads[record->kind].text, kind_heads[record->kind].size);
+    out = json_put_blocks(out, kind_heads[record->kind].text, kind_heads[record->kind].size);
     out = json_put_u64(out, seq);
     if (record->kind != TRD_KIND_LOST) {
         out = JSON_PUT(out, ",\"ts\":");

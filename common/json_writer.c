@@ -13,52 +13,16 @@ const char json_digit_pairs[200] = "00010203040506070809101112131415161718192021
 
 static const char hex_digits[16] = "0123456789abcdef";
 
-static const uint64_t powers_of_ten[20] = {
-    0,
-    10,
-    100,
-    1000,
-    10000,
-    100000,
-    1000000,
-    10000000,
-    100000000,
-    1000000000,
-    10000000000,
-    100000000000,
-    1000000000000,
-    10000000000000,
-    100000000000000,
-    1000000000000000,
-    10000000000000000,
-    100000000000000000,
-    1000000000000000000,
-    10000000000000000000u,
-};
-
-/* log10(2) is about 1233 / 4096; one comparison corrects the estimate. */
-static unsigned count_digits(uint64_t value)
+static char *put_8_digits(char *out, uint32_t value)
 {
-    unsigned estimate = (unsigned)(64 - __builtin_clzll(value | 1)) * 1233 >> 12;
-
-    return estimate + (value >= powers_of_ten[estimate]);
+    return json_put_4_digits(json_put_4_digits(out, value / 10000), value % 10000);
 }
 
-char *json_put_u64(char *out, uint64_t value)
+/* From 10^8 on; what stands before the last eight digits is of any size again. */
+char *json_put_large(char *out, uint64_t value)
 {
-    char *end = out + count_digits(value | (value == 0));
-    char *at = end;
-
-    while (value >= 100) {
-        at -= 2;
-        (void)json_put_pair(at, (uint32_t)(value % 100));
-        value /= 100;
-    }
-    if (value >= 10)
-        (void)json_put_pair(at - 2, (uint32_t)value);
-    else
-        at[-1] = (char)('0' + value);
-    return end;
+    out = json_put_u64(out, value / 100000000);
+    return put_8_digits(out, (uint32_t)(value % 100000000));
 }
 
 char *json_put_hex(char *out, uint64_t value)

@@ -46,9 +46,14 @@ static inline char *json_put_pair(char *out, uint32_t value)
     return out + 2;
 }
 
-char *json_put_u64(char *out, uint64_t value);
+/* Exactly four digits. */
+static inline char *json_put_4_digits(char *out, uint32_t value)
+{
+    return json_put_pair(json_put_pair(out, value / 100), value % 100);
+}
 
-static inline char *json_put_u32(char *out, uint32_t value)
+/* Below 10000, without zeros in front. */
+static inline char *json_put_small(char *out, uint32_t value)
 {
     if (value < 10) {
         *out = (char)('0' + value);
@@ -60,8 +65,23 @@ static inline char *json_put_u32(char *out, uint32_t value)
         *out = (char)('0' + value / 100);
         return json_put_pair(out + 1, value % 100);
     }
+    return json_put_4_digits(out, value);
+}
+
+char *json_put_large(char *out, uint64_t value);
+
+static inline char *json_put_u64(char *out, uint64_t value)
+{
     if (value < 10000)
-        return json_put_pair(json_put_pair(out, value / 100), value % 100);
+        return json_put_small(out, (uint32_t)value);
+    if (value < 100000000)
+        return json_put_4_digits(json_put_small(out, (uint32_t)value / 10000),
+                                 (uint32_t)value % 10000);
+    return json_put_large(out, value);
+}
+
+static inline char *json_put_u32(char *out, uint32_t value)
+{
     return json_put_u64(out, value);
 }
 

@@ -98,7 +98,8 @@ struct dat {
     char *stat_buffer;                              /* owned; whose CPUSTAT options follow */
     uint64_t options_seen[DAT_OPTION_SECTIONS_MAX]; /* v7: offsets of options sections read */
     size_t options_count;
-    uint64_t sections[DAT_OPTION_LAST + 1];   /* v7: where metadata lies; 0 = not told */
+    bool lacks_buffer;                      /* v7: a BUFFER option does not say where its data is */
+    uint64_t sections[DAT_OPTION_LAST + 1]; /* v7: where metadata lies; 0 = not told */
     struct trd_damage damage[DAT_DAMAGE_MAX]; /* what: owned */
     size_t damage_count;
     char *error;

@@ -217,7 +217,7 @@ static int take_loss(struct dat_cpu *cpu, uint64_t from_ns, uint64_t ts_ns)
     reset_head(cpu);
     cpu->head.kind = TRD_KIND_LOST;
     cpu->head.lost = cpu->lost;
-    cpu->head.lost_from_ns = from_ns;
+    cpu->head.lost_from_ns = from_ns < ts_ns ? from_ns : ts_ns; /* a damaged page goes back */
     cpu->head.ts_ns = ts_ns;
     if (cpu->lost != TRD_LOST_UNKNOWN)
         cpu->told += cpu->lost;

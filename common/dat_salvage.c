@@ -188,4 +188,6 @@ void dat_salvage_data(struct dat *dat, uint64_t first_section)
     while (dat_section_next(dat, &at, &section))
         if (section.id == DAT_OPTION_BUFFER && !is_known(dat, section.at))
             salvage_section(dat, &section);
+    if (dat->buffer_count == 0)
+        dat_add_damage(dat, 0, "the file does not say where its events are, and none were found");
 }

@@ -160,6 +160,8 @@ int dat_read_v6(struct dat *dat, struct cursor *cursor)
     /* A live recording does not know the count when it writes it first. */
     if (dat->cpu_count)
         cpu_count = dat->cpu_count;
+    if (cpu_count == 0)
+        dat_add_damage(dat, 0, "the file says that it was recorded on no CPU; nothing is read");
     result = check_data_tag(dat, tag);
     if (result == 0)
         result = read_cpu_table(dat, cursor, "", cpu_count);

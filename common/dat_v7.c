@@ -88,7 +88,12 @@ static void read_buffer(struct dat *dat, struct cursor *option)
 
     if (option->failed || page_size < DAT_PAGE_MIN || page_size > DAT_PAGE_MAX ||
         cpu_count > (option->size - option->at) / 20) {
-        dat_add_damage(dat, 0, "a BUFFER option is damaged; its events are missing");
+        dat_add_damage(dat, 0, "a BUFFER option is damaged");
+        dat->lacks_buffer = true;
+        return;
+    }
+    if (cpu_count == 0) { /* then its section had better be empty, too */
+        dat->lacks_buffer = true;
         return;
     }
     buffer = dat_add_buffer(dat, name, clock, page_size, cpu_count);
@@ -146,7 +151,7 @@ static int parse_options(struct dat *dat, struct cursor *cursor, uint64_t *out_n
             return -EBADMSG;
         if (id == DAT_OPTION_DONE) {
             *out_next = cursor_u64(&option);
-            return 0;
+            return option.failed ? -EBADMSG : 0;
         }
         read_option(dat, id, &option);
     }
@@ -225,7 +230,7 @@ int dat_read_v7(struct dat *dat, struct cursor *cursor)
                         name);
     if (result != 0)
         return dat_fail(dat, result, "no memory");
-    complete = follow_options(dat, options) && dat->buffer_count > 0;
+    complete = follow_options(dat, options) && dat->buffer_count > 0 && !dat->lacks_buffer;
     if (!complete)
         dat_salvage_options(dat, first_section);
     load_metadata(dat);

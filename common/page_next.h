@@ -24,12 +24,13 @@ __attribute__((cold)) int page_next_slow(struct trd_page *page, struct trd_page_
 
 static inline int page_next(struct trd_page *page, struct trd_page_event *out)
 {
-    const uint8_t *at = page->data + page->next;
     uint32_t left = page->end - page->next;
     uint32_t head, type, delta, size;
+    const uint8_t *at;
 
     if (__builtin_expect(left < 4, 0))
         return page_next_slow(page, out);
+    at = page->data + page->next;
     head = load_u32(at, page->big_endian);
     type = page->big_endian ? head >> PAGE_DELTA_BITS : head & 31;
     delta = page->big_endian ? head & ((1u << PAGE_DELTA_BITS) - 1) : head >> 5;

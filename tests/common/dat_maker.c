@@ -39,6 +39,8 @@ static const char print_format[] =
 
 static void append(struct dat_maker_bytes *out, const void *bytes, size_t size)
 {
+    if (size == 0)
+        return;
     if (out->size + size > out->capacity) {
         out->capacity = (out->size + size) * 2;
         out->bytes = realloc(out->bytes, out->capacity);

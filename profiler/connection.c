@@ -157,7 +157,7 @@ int connection_greet(struct connection *connection, const struct trd_hello *hell
     int result = send_hello(connection, hello, arena_fd);
 
     for (int waited = 0; result == 0 && waited < WELCOME_TIMEOUT_MS; waited += WAIT_SLICE_MS) {
-        if (atomic_load(connection->wish) != 0)
+        if (atomic_load(connection->wish) != 0 && waited > 0)
             return -ECANCELED;
         (void)poll(&fd, 1, WAIT_SLICE_MS);
         result = receive(connection);

@@ -250,11 +250,12 @@ static void *run(void *argument)
 
     (void)argument;
     (void)prctl(PR_SET_NAME, "tracerd-sender");
-    while (!should_finish()) {
+    /* Once at least: a process that ends at once still hands over its arena. */
+    do {
         delay_ms = try_connection(delay_ms);
         if (!should_finish())
             wait_for_work(delay_ms);
-    }
+    } while (!should_finish());
     atomic_store(&sender.running, false);
     sem_post(&sender.finished);
     if (sender.detaching)

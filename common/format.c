@@ -1,14 +1,12 @@
-/*
- * `format` file -> schema. libtraceevent takes the field part apart; it is handed the text with an
- * empty print format, since its parser of print formats is not safe on foreign text.
- */
-#include "catalog_private.h"
-
+/* `format` file -> schema: what the fields are. Their meaning beyond C's types is print.c's. */
 #include <errno.h>
-#include <event-parse.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "catalog_private.h"
+#include "format_fields.h"
+#include "print.h"
+#include "print_type.h"
 
 /* A record is at most a sub-buffer, 64 KiB; offsets beyond are nonsense. */
 #define OFFSET_MAX 65535
@@ -19,21 +17,6 @@ struct format {
     struct trd_field *fields; /* owned */
     char *text;               /* owned: every string of the schema lies in here */
 };
-
-/* The text up to its `print fmt:` line, with an empty one instead. */
-static char *without_print_format(const char *text, size_t size)
-{
-    static const char empty[] = "print fmt: \"\"\n";
-    const char *print = memmem(text, size, "\nprint fmt:", 11);
-    size_t kept = print ? (size_t)(print + 1 - text) : size;
-    char *copy = malloc(kept + sizeof(empty));
-
-    if (copy) {
-        memcpy(copy, text, kept);
-        memcpy(copy + kept, empty, sizeof(empty));
-    }
-    return copy;
-}
 
 static bool word_in(const char *text, const char *word)
 {
@@ -49,128 +32,112 @@ static bool word_in(const char *text, const char *word)
     return false;
 }
 
-static bool is_struct(const char *type)
+static bool is_struct(const struct trd_field *field)
 {
-    return word_in(type, "struct") || word_in(type, "union");
+    return !print_type_is_pointer(field) &&
+           (word_in(field->declaration, "struct") || word_in(field->declaration, "union"));
 }
 
-static bool is_char(const char *type)
+/* char is text; unsigned char, signed char and u8 are numbers. */
+static bool is_text(const struct trd_field *field)
 {
-    return word_in(type, "char") && !word_in(type, "unsigned");
+    return !print_type_is_pointer(field) && word_in(field->declaration, "char") &&
+           !word_in(field->declaration, "unsigned") && !word_in(field->declaration, "signed");
 }
 
-static uint16_t whole_element(unsigned size)
+static bool is_mask(const struct trd_field *field)
+{
+    return word_in(field->declaration, "cpumask_t") || word_in(field->declaration, "nodemask_t");
+}
+
+static uint16_t whole_element(uint32_t size)
 {
     return size == 1 || size == 2 || size == 4 || size == 8 ? (uint16_t)size : 0;
 }
 
-static void set_array_storage(struct trd_field *field, const struct tep_format_field *tep)
+/* Bytes of one element; 0 if it is no integer or nothing tells. */
+static uint16_t element_size(const struct trd_catalog *catalog, const struct trd_field *field,
+                             const struct format_field *text)
 {
-    bool text = (tep->flags & TEP_FIELD_IS_STRING) || is_char(tep->type);
-    bool bytes = is_struct(tep->type) && !strchr(tep->type, '*');
+    struct ctype type;
 
-    field->elem_size = text ? 1 : whole_element((unsigned)tep->elementsize);
-    if (tep->flags & TEP_FIELD_IS_DYNAMIC) {
-        field->storage = text                         ? TRD_STORAGE_DYN_CHARS
-                         : bytes || !field->elem_size ? TRD_STORAGE_DYN_BYTES
-                                                      : TRD_STORAGE_DYN_INTS;
-        field->is_relative = (tep->flags & TEP_FIELD_IS_RELATIVE) != 0;
-    } else if (tep->size == 0) {
-        field->storage = text ? TRD_STORAGE_TAIL_CHARS : TRD_STORAGE_TAIL_INTS;
-        if (!field->elem_size)
-            field->elem_size = 8;
-    } else if (text) {
-        field->storage = TRD_STORAGE_CHARS;
-    } else if (bytes || !field->elem_size || tep->size % field->elem_size) {
-        field->storage = TRD_STORAGE_BYTES;
-    } else {
-        field->storage = TRD_STORAGE_INTS;
-        field->count = (uint16_t)(tep->size / field->elem_size);
-    }
-    if (!field->elem_size)
-        field->elem_size = 1;
+    if (is_struct(field))
+        return 0;
+    if (is_mask(field))
+        return catalog->layout.long_size;
+    if (text->length > 0 && text->size > 0 && text->size % text->length == 0)
+        return whole_element(text->size / text->length);
+    if (!print_type_parse(catalog, text->type, text->type_size, &type))
+        return 0;
+    return whole_element(type.size);
 }
 
-static void set_storage(struct trd_field *field, const struct tep_format_field *tep)
+static void set_dynamic(struct trd_field *field, uint16_t element)
+{
+    if (is_text(field))
+        field->storage = TRD_STORAGE_DYN_CHARS;
+    else
+        field->storage = element ? TRD_STORAGE_DYN_INTS : TRD_STORAGE_DYN_BYTES;
+    field->elem_size = is_text(field) || !element ? 1 : element;
+}
+
+static void set_inline_array(struct trd_field *field, uint16_t element)
+{
+    bool tail = field->size == 0;
+
+    if (is_text(field)) {
+        field->storage = tail ? TRD_STORAGE_TAIL_CHARS : TRD_STORAGE_CHARS;
+        field->elem_size = 1;
+    } else if (tail) {
+        field->storage = TRD_STORAGE_TAIL_INTS;
+        field->elem_size = element ? element : 1;
+    } else if (element && field->size % element == 0) {
+        field->storage = TRD_STORAGE_INTS;
+        field->elem_size = element;
+        field->count = (uint16_t)(field->size / element);
+    } else {
+        field->storage = TRD_STORAGE_BYTES;
+        field->elem_size = 1;
+    }
+}
+
+static void set_scalar(struct trd_field *field)
+{
+    bool whole = whole_element(field->size) != 0 && !is_struct(field);
+
+    field->storage = whole ? TRD_STORAGE_INT : TRD_STORAGE_BYTES;
+    field->elem_size = whole ? field->size : 1;
+}
+
+static void set_storage(const struct trd_catalog *catalog, struct trd_field *field,
+                        const struct format_field *text)
 {
     field->count = 1;
-    field->elem_size = field->size;
-    if ((tep->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)) || tep->size == 0)
-        set_array_storage(field, tep);
-    else
-        field->storage = whole_element(field->size) ? TRD_STORAGE_INT : TRD_STORAGE_BYTES;
+    if (text->array >= FORMAT_ARRAY_DATA_LOC && field->size == 4) {
+        set_dynamic(field, element_size(catalog, field, text));
+        field->is_relative = text->array == FORMAT_ARRAY_REL_LOC;
+    } else if (text->array == FORMAT_ARRAY_FIXED || field->size == 0) {
+        set_inline_array(field, element_size(catalog, field, text));
+    } else {
+        set_scalar(field);
+    }
 }
 
 /* What the declaration alone says; the print format may know better. */
-static void set_meaning(struct trd_field *field, const struct tep_format_field *tep)
+static void set_meaning(struct trd_field *field)
 {
-    if (strstr(tep->type, "cpumask") || strstr(tep->type, "bitmap"))
+    if (is_mask(field))
         field->meaning = TRD_MEANING_BITMASK;
-    else if (strchr(tep->type, '*'))
+    else if (print_type_is_pointer(field))
         field->meaning = TRD_MEANING_ADDRESS;
-    else if (word_in(tep->type, "bool") && field->size == 1)
+    else if ((word_in(field->declaration, "bool") || word_in(field->declaration, "_Bool")) &&
+             field->size == 1)
         field->meaning = TRD_MEANING_BOOL;
     else if (field->storage == TRD_STORAGE_CHARS || field->storage == TRD_STORAGE_DYN_CHARS ||
              field->storage == TRD_STORAGE_TAIL_CHARS)
         field->meaning = TRD_MEANING_TEXT;
     else
         field->meaning = TRD_MEANING_PLAIN;
-}
-
-static int convert_field(struct trd_field *field, const struct tep_format_field *tep, bool common)
-{
-    if (tep->offset < 0 || tep->size < 0 || tep->offset > OFFSET_MAX ||
-        tep->offset + tep->size > OFFSET_MAX)
-        return -EBADMSG;
-    field->name = tep->name;
-    field->declaration = tep->type;
-    field->offset = (uint16_t)tep->offset;
-    field->size = (uint16_t)tep->size;
-    field->is_signed = (tep->flags & TEP_FIELD_IS_SIGNED) != 0;
-    field->is_common = common;
-    set_storage(field, tep);
-    set_meaning(field, tep);
-    return 0;
-}
-
-static int convert_fields(struct format *format, const struct tep_event *event)
-{
-    const struct tep_format_field *lists[2] = { event->format.common_fields, event->format.fields };
-    struct trd_schema *schema = &format->schema;
-    size_t count = 0, at = 0;
-
-    for (int list = 0; list < 2; list++)
-        for (const struct tep_format_field *tep = lists[list]; tep; tep = tep->next)
-            count++;
-    if (count > FIELDS_MAX)
-        return -EBADMSG;
-    format->fields = calloc(count ? count : 1, sizeof(*format->fields));
-    if (!format->fields)
-        return -ENOMEM;
-    for (int list = 0; list < 2; list++)
-        for (const struct tep_format_field *tep = lists[list]; tep; tep = tep->next, at++) {
-            int result = convert_field(&format->fields[at], tep, list == 0);
-
-            if (result != 0)
-                return result;
-            if (format->fields[at].offset + format->fields[at].size > schema->fixed_size)
-                schema->fixed_size =
-                    (uint16_t)(format->fields[at].offset + format->fields[at].size);
-            schema->common_count += list == 0;
-        }
-    schema->fields = format->fields;
-    schema->field_count = (uint32_t)count;
-    return 0;
-}
-
-static size_t strings_size(const struct format *format, const char *system,
-                           const struct tep_event *event, size_t print_size)
-{
-    size_t size = 2 * strlen(system) + 2 * strlen(event->name) + print_size + 8;
-
-    for (uint32_t i = 0; i < format->schema.field_count; i++)
-        size += strlen(format->fields[i].name) + strlen(format->fields[i].declaration) + 2;
-    return size;
 }
 
 static const char *keep(char **at, const char *text, size_t size)
@@ -183,58 +150,105 @@ static const char *keep(char **at, const char *text, size_t size)
     return kept;
 }
 
-/* Moves every string out of libtraceevent's event and the caller's text into the schema's own. */
-static int keep_strings(struct format *format, const char *system, const struct tep_event *event,
-                        const char *print, size_t print_size)
+static const char *keep_declaration(char **at, const struct format_field *text)
+{
+    static const char *const prefixes[] = {
+        [FORMAT_ARRAY_DATA_LOC] = "__data_loc ", [FORMAT_ARRAY_REL_LOC] = "__rel_loc "
+    };
+    char *kept = *at;
+
+    if (text->array >= FORMAT_ARRAY_DATA_LOC)
+        *at = stpcpy(*at, prefixes[text->array]);
+    *at = mempcpy(*at, text->type, text->type_size);
+    if (text->brackets_size > 0)
+        *at = mempcpy(*at, text->brackets, text->brackets_size);
+    *(*at)++ = '\0';
+    return kept;
+}
+
+/* The array of kernel_stack is declared with 8 entries and recorded with as many as there are. */
+static bool is_stack(const struct trd_schema *schema, const struct trd_field *field)
+{
+    return strcmp(schema->system, "ftrace") == 0 && strcmp(schema->name, "kernel_stack") == 0 &&
+           strcmp(field->name, "caller") == 0;
+}
+
+static int set_field(const struct trd_catalog *catalog, struct format *format,
+                     struct trd_field *field, struct format_field *text, char **strings)
 {
     struct trd_schema *schema = &format->schema;
-    char *at = malloc(strings_size(format, system, event, print_size));
 
-    if (!at)
+    if (text->offset > OFFSET_MAX || text->size > OFFSET_MAX ||
+        text->offset + text->size > OFFSET_MAX)
+        return -EBADMSG;
+    field->name = keep(strings, text->name, text->name_size);
+    field->declaration = keep_declaration(strings, text);
+    if (is_stack(schema, field))
+        text->size = 0;
+    field->offset = (uint16_t)text->offset;
+    field->size = (uint16_t)text->size;
+    field->is_signed = text->is_signed;
+    field->is_common = text->is_common;
+    set_storage(catalog, field, text);
+    set_meaning(field);
+    if (field->offset + field->size > schema->fixed_size)
+        schema->fixed_size = (uint16_t)(field->offset + field->size);
+    schema->common_count += field->is_common;
+    return 0;
+}
+
+static int set_fields(const struct trd_catalog *catalog, struct format *format,
+                      const struct format_text *text, char *strings)
+{
+    struct format_fields lines;
+    struct format_field line;
+    uint32_t count = 0;
+
+    format_fields_init(&lines, text);
+    while (format_fields_next(&lines, &line) == 1)
+        count++;
+    if (count > FIELDS_MAX)
+        return -EBADMSG;
+    format->fields = calloc(count ? count : 1, sizeof(*format->fields));
+    if (!format->fields)
         return -ENOMEM;
-    format->text = at;
-    schema->system = keep(&at, system, strlen(system));
-    schema->name = keep(&at, event->name, strlen(event->name));
-    schema->full_name = at;
-    at += sprintf(at, "%s:%s", system, event->name) + 1;
-    schema->print_text = keep(&at, print, print_size);
-    for (uint32_t i = 0; i < schema->field_count; i++) {
-        struct trd_field *field = &format->fields[i];
+    format->schema.fields = format->fields;
+    format->schema.field_count = count;
+    format_fields_init(&lines, text);
+    for (uint32_t i = 0; format_fields_next(&lines, &line) == 1; i++) {
+        int result = set_field(catalog, format, &format->fields[i], &line, &strings);
 
-        field->name = keep(&at, field->name, strlen(field->name));
-        field->declaration = keep(&at, field->declaration, strlen(field->declaration));
+        if (result != 0)
+            return result;
     }
     return 0;
 }
 
-static const char *find_print(const char *text, size_t size, size_t *out_size)
+static int fill(const struct trd_catalog *catalog, struct format *format, const char *system,
+                const struct format_text *text)
 {
-    const char *print = memmem(text, size, "\nprint fmt:", 11);
-    const char *end = text + size;
+    struct trd_schema *schema = &format->schema;
+    size_t system_size = strlen(system);
+    size_t fields_size = (size_t)(text->fields_end - text->fields);
+    char *at;
 
-    *out_size = 0;
-    if (!print)
-        return "";
-    print += 11;
-    while (print < end && *print == ' ')
-        print++;
-    while (end > print && (end[-1] == '\n' || end[-1] == '\0'))
-        end--;
-    *out_size = (size_t)(end - print);
-    return print;
-}
-
-/* The `ID:` line, needed to find again what libtraceevent parsed; -1 if there is none. */
-static int find_id(const char *text, size_t size)
-{
-    const char *line = memmem(text, size, "\nID:", 4);
-    char digits[16] = "";
-
-    if (!line)
-        return -1;
-    for (size_t i = 0; i + 1 < sizeof(digits) && line + 4 + i < text + size; i++)
-        digits[i] = line[4 + i];
-    return (int)strtol(digits, NULL, 10);
+    /* Every field line is longer than its name, its type and their two ends. */
+    format->text =
+        malloc(2 * (system_size + text->name_size + 2) + text->print_size + fields_size + 16);
+    if (!format->text)
+        return -ENOMEM;
+    at = format->text;
+    schema->id = text->id;
+    schema->big_endian = catalog->layout.big_endian;
+    schema->long_size = catalog->layout.long_size;
+    schema->system = keep(&at, system, system_size);
+    schema->name = keep(&at, text->name, text->name_size);
+    schema->full_name = at;
+    at = mempcpy(at, system, system_size);
+    *at++ = ':';
+    (void)keep(&at, text->name, text->name_size);
+    schema->print_text = keep(&at, text->print, text->print_size);
+    return set_fields(catalog, format, text, at);
 }
 
 void format_destroy(struct trd_schema *schema)
@@ -243,6 +257,7 @@ void format_destroy(struct trd_schema *schema)
 
     if (!format)
         return;
+    print_destroy(format->schema.print_format);
     free(format->fields);
     free(format->text);
     free(format);
@@ -251,41 +266,21 @@ void format_destroy(struct trd_schema *schema)
 int format_parse(struct trd_catalog *catalog, const char *system, const char *text, size_t size,
                  struct trd_schema **out)
 {
-    char *fields_only = without_print_format(text, size);
-    struct format *format = calloc(1, sizeof(*format));
-    int id = find_id(text, size);
-    struct tep_event *event;
-    const char *print;
-    size_t print_size;
-    int result = -ENOMEM;
+    struct format_text split;
+    struct format *format;
+    int result = format_text_split(&split, text, size);
 
-    if (!fields_only || !format)
-        goto out;
-    result = -EBADMSG;
-    if (id < 0)
-        goto out;
-    result = -EEXIST;
-    if (tep_find_event(catalog->tep, id))
-        goto out;
-    /* The library keeps its event with the handle; it is of no use after this function. */
-    result = -EBADMSG;
-    (void)tep_parse_event(catalog->tep, fields_only, strlen(fields_only), system);
-    event = tep_find_event(catalog->tep, id);
-    if (!event || !event->name)
-        goto out;
-    format->schema.id = (uint32_t)id;
-    format->schema.big_endian = catalog->layout.big_endian;
-    format->schema.long_size = catalog->layout.long_size;
-    result = convert_fields(format, event);
     if (result != 0)
-        goto out;
-    print = find_print(text, size, &print_size);
-    result = keep_strings(format, system, event, print, print_size);
-out:
-    free(fields_only);
+        return result;
+    format = calloc(1, sizeof(*format));
+    if (!format)
+        return -ENOMEM;
+    result = fill(catalog, format, system, &split);
+    if (result == 0)
+        result = print_compile(catalog, &format->schema, format->fields);
     if (result == 0)
         *out = &format->schema;
     else
-        format_destroy(format ? &format->schema : NULL);
+        format_destroy(&format->schema);
     return result;
 }

@@ -73,6 +73,8 @@ static struct print_value unary(const struct print_record *record, const struct 
         return number(node, 0 - a.bits);
     case OP_COMPLEMENT:
         return number(node, ~a.bits);
+    case OP_SWAP:
+        return number(node, __builtin_bswap64(a.bits) >> (64 - 8 * node->type.size));
     default:
         return number(node, !a.bits);
     }

@@ -197,7 +197,10 @@ const struct node *node_unary(struct tree *tree, enum node_op op, const struct n
         return NULL;
     if (!is_scalar(a) || (op != OP_NOT && !ctype_is_integer(&a->type)))
         return fail(tree, "operator on something that is no number");
-    type = op == OP_NOT ? ctype_int(4, true) : promote(&a->type);
+    if (op == OP_SWAP)
+        type = a->type;
+    else
+        type = op == OP_NOT ? ctype_int(4, true) : promote(&a->type);
     return node_operands(tree, NODE_UNARY, (uint8_t)op, type, a, NULL, NULL);
 }
 

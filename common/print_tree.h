@@ -68,7 +68,7 @@ enum node_kind {
 
 struct node {
     uint8_t kind; /* enum node_kind */
-    uint8_t op;   /* operator as in PUNCT…, packed to one byte by node_op; helper's id */
+    uint8_t op;   /* enum node_op, enum print_helper */
     uint16_t depth;
     uint32_t cost;
     struct ctype type;
@@ -113,6 +113,7 @@ enum node_op {
     OP_NEGATE,
     OP_COMPLEMENT,
     OP_NOT,
+    OP_SWAP, /* byte order */
 };
 
 static inline struct ctype ctype_int(uint8_t size, bool is_signed)

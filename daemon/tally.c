@@ -34,7 +34,6 @@ static const char *const default_events[] = {
     "irq:*",
     "exceptions:page_fault_*",
     "block:*",
-    "ftrace:print",
 };
 
 bool tally_matches_events(const struct options *options, const char *full_name)
@@ -81,6 +80,12 @@ static int category_of(const struct trd_record *record, const char *name)
     return info ? info->category : derived_category(name);
 }
 
+/* Whoever writes to the trace_marker of a live instance of ours wants it in the stream. */
+static bool is_mark_for_us(const struct options *options, const char *name)
+{
+    return options->command != COMMAND_REPLAY && strcmp(name, "ftrace:print") == 0;
+}
+
 /* A file is replayed whole unless somebody asked for less. */
 static bool decide(const struct options *options, const struct trd_record *record, const char *name)
 {
@@ -95,7 +100,7 @@ static bool decide(const struct options *options, const struct trd_record *recor
     if (options->no_kernel)
         return false;
     return record->kind != TRD_KIND_EVENT || options->event_count == 0 ||
-           tally_matches_events(options, name);
+           is_mark_for_us(options, name) || tally_matches_events(options, name);
 }
 
 static size_t slot_of(const struct tally *tally, const void *key)

@@ -32,8 +32,20 @@ def wait_for_line(process, text):
 
 @contextlib.contextmanager
 def attached(pid, out, *options):
-    with stopped_at_end(start(TRACERD, "--pid", pid, "-o", out, "--no-kernel", *options)) as process:
-        wait_for_line(process, "attached")
+    def try_to_attach():
+        process = start(TRACERD, "--pid", pid, "-o", out, "--no-kernel", *options)
+        try:
+            wait_for_line(process, "attached")
+        except AssertionError as problem:
+            # A runtime may take its time to let go of the profiler of a moment ago.
+            if "another profiler is active" not in str(problem):
+                raise
+            return None
+        return process
+
+    tried = []
+    wait_until(lambda: tried.append(try_to_attach()) or tried[-1], "the runtime to take a profiler")
+    with stopped_at_end(tried[-1]) as process:
         yield process
 
 

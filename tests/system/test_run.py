@@ -98,7 +98,7 @@ def test_run_suspension_collection_and_switches_stand_in_time_order(runtime):
     """suspend_begin ≤ suspend_end ≤ gc_start ≤ gc_end ≤ resume_begin ≤ resume_end, with switches of the
     suspended threads among them; each collection's pause is a span of its own."""
     need_kernel()
-    timeline, out, _ = trace(managed(runtime, "storm", 4, 300), "-e", "sched:sched_switch")
+    timeline, out, _ = trace(managed(runtime, "storm", 4, 100), "-e", "sched:sched_switch")
     order = ("clr:suspend_begin", "clr:suspend_end", "clr:gc_start", "clr:gc_end", "clr:resume_begin", "clr:resume_end")
     report = report_of(out)
     pid, tids = report["pid"], {thread["tid"] for thread in report["threads"]}
@@ -144,9 +144,14 @@ def test_run_alternating_markers_and_exceptions_stay_alternating(runtime):
 
 
 def test_run_storm_kept_and_lost_are_what_was_made(runtime):
-    """Rings far too small: whatever is dropped is counted, at its place, exactly (C17)."""
-    timeline, out, _ = trace(managed(runtime, "storm", 4, 2000), "--no-kernel", "--clr", "exception",
-                             env={**os.environ, "TRACERD_RING_BYTES": str(SMALLEST_RING)})
+    """Nobody reads while the storm blows, and the rings are small: what is dropped is counted exactly (C17)."""
+    with folder() as place:
+        # tracerd stands still until the command has ended, so the rings must overflow.
+        script = "(kill -STOP $PPID; \"$@\"; kill -CONT $PPID)"
+        out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--clr", "exception", "--", "sh", "-c",
+                         script, "sh", *managed(runtime, "storm", 4, 2000),
+                         env={**os.environ, "TRACERD_RING_BYTES": str(SMALLEST_RING)})
+        timeline = Timeline(place / "out.ndjson")
     report = report_of(out)
     thrown = timeline.count("clr:exception_thrown", report["pid"])
     caught = timeline.count("clr:exception_caught", report["pid"])

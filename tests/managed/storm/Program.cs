@@ -7,9 +7,11 @@ namespace Tracerd.Managed
     {
     }
 
-    /// <summary>Threads that throw as fast as they can while one collects. Arguments: threads, exceptions of each.</summary>
+    /// <summary>Threads that throw as fast as they can while Main collects. Arguments: threads, exceptions of each at least.</summary>
     internal static class Storm
     {
+        private static volatile bool collected;
+
         private static int Main(string[] arguments)
         {
             var report = new Report();
@@ -23,10 +25,12 @@ namespace Tracerd.Managed
                 threads[i] = new Thread(() => Blow(report, name, each));
                 threads[i].Start();
             }
-            for (int i = 0; i < 10; i++)
+            for (int i = 0; i < 20; i++)
             {
                 GC.Collect(i % 2);
+                Thread.Sleep(1);
             }
+            collected = true;
             foreach (Thread thread in threads)
             {
                 thread.Join();
@@ -38,7 +42,7 @@ namespace Tracerd.Managed
         private static void Blow(Report report, string name, int times)
         {
             report.NameThread(name);
-            for (int i = 0; i < times; i++)
+            for (int i = 0; i < times || !collected; i++)
             {
                 try
                 {

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Builds everything once more and runs the units: with clang under the address and undefined-behaviour sanitizers,
+# and short runs of the fuzzers; or with gcc under the thread sanitizer.
+set -eu
+. "$(dirname "$0")/missing.sh"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+variant=$1 build=$2
+
+case $variant in
+address)
+    need_program clang-14
+    options="-DCMAKE_C_COMPILER=clang-14 -DTRACERD_SANITIZE=address -DTRACERD_FUZZ=ON"
+    labels="unit|fuzz"
+    ;;
+thread)
+    options="-DTRACERD_SANITIZE=thread"
+    labels="unit"
+    ;;
+*)
+    echo "build_again.sh: address or thread, not $variant" >&2
+    exit 2
+    ;;
+esac
+
+mkdir -p "$build"
+# shellcheck disable=SC2086 # a list of options
+cmake -S "$source" -B "$build" -G Ninja -DTRACERD_WERROR=ON -DTRACERD_AGAIN=ON $options
+cmake --build "$build"
+ASAN_OPTIONS=detect_leaks=1 TSAN_OPTIONS=halt_on_error=1 \
+    ctest --test-dir "$build" -L "$labels" --output-on-failure --parallel 2 --no-tests=error

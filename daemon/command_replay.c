@@ -15,6 +15,8 @@ static void on_done(struct pipeline *pipeline, void *context)
 static void on_interrupt(void *context, int signal)
 {
     (void)signal;
+    log_notice("interrupted: the rest of the files was not read");
+    pipeline_set_partial(context);
     pipeline_stop(context);
 }
 

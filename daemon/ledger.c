@@ -1,6 +1,9 @@
 #include "ledger.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+#include "log.h"
 
 void ledger_add(struct ledger *sum, const struct ledger *ledger)
 {
@@ -14,6 +17,17 @@ void ledger_add(struct ledger *sum, const struct ledger *ledger)
 bool ledger_has_loss(const struct ledger *ledger)
 {
     return ledger->lost > 0 || ledger->unknown > 0 || ledger->damaged_bytes > 0;
+}
+
+void ledger_tell(const char *name, const struct ledger *ledger)
+{
+    if (ledger->lost > 0)
+        log_notice("%s: %" PRIu64 " events of %" PRIu64
+                   " were lost; `lost` lines in the stream say where",
+                   name, ledger->lost, ledger->produced);
+    if (ledger->unknown > 0)
+        log_notice("%s: events were lost in %" PRIu64 " places without a count", name,
+                   ledger->unknown);
 }
 
 void ledger_book_enter(struct ledger_book *book, const struct source *source,

@@ -26,6 +26,8 @@ struct ledger_book {
 void ledger_add(struct ledger *sum, const struct ledger *ledger);
 /* Is anything missing from what the source produced? */
 bool ledger_has_loss(const struct ledger *ledger);
+/* Says for people what is missing of the source `name`; nothing if nothing is. */
+void ledger_tell(const char *name, const struct ledger *ledger);
 
 void ledger_book_enter(struct ledger_book *book, const struct source *source,
                        const struct ledger *ledger);

@@ -1,10 +1,10 @@
 #include "pipeline.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "alignment.h"
 #include "ledger.h"
 #include "log.h"
 #include "outlet.h"
@@ -38,7 +38,6 @@ struct pipeline {
 
     uint64_t filtered;
     uint64_t unwritten;
-    uint64_t events; /* written */
     uint64_t last_ts_ns;
     uint64_t last_heartbeat_ns;
 
@@ -194,10 +193,8 @@ static void write_selected(struct pipeline *pipeline, const struct trd_record *r
         pipeline->filtered += record->kind == TRD_KIND_EVENT;
         return;
     }
-    if (record->kind == TRD_KIND_EVENT) {
+    if (record->kind == TRD_KIND_EVENT)
         row->count++;
-        pipeline->events++;
-    }
     write_record(pipeline, record);
     if (pipeline->summary)
         summary_note(pipeline->summary, record);
@@ -273,24 +270,13 @@ void pipeline_set_partial(struct pipeline *pipeline)
     pipeline->partial = true;
 }
 
-static void tell_loss(const struct source *source, const struct ledger *ledger)
-{
-    if (ledger->lost > 0)
-        log_notice("%s: %llu events of %llu were lost; `lost` lines in the stream say where",
-                   source->name, (unsigned long long)ledger->lost,
-                   (unsigned long long)ledger->produced);
-    if (ledger->unknown > 0)
-        log_notice("%s: events were lost in %llu places without a count", source->name,
-                   (unsigned long long)ledger->unknown);
-}
-
 static void keep_account(struct pipeline *pipeline, struct source *source)
 {
     struct ledger ledger = { 0 };
 
     source->account(source, &ledger);
     pipeline->partial |= ledger_has_loss(&ledger);
-    tell_loss(source, &ledger);
+    ledger_tell(source->name, &ledger);
     ledger_book_enter(&pipeline->book, source, &ledger);
 }
 
@@ -384,50 +370,13 @@ void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink)
 
 /* Start and end of the stream */
 
-/* The first source on the monotonic clock, or the first. */
-static const struct source *choose_reference(const struct source *sources)
-{
-    for (const struct source *source = sources; source; source = source->next)
-        if (source->clock && strcmp(source->clock, "mono") == 0)
-            return source;
-    return sources;
-}
-
-static const char *boot_of(const struct source *source)
-{
-    return json_string_value(json_object_get(source->origin, "boot_id"));
-}
-
-/* The same clock, and no evidence of another boot. */
-static bool shares_clock(const struct source *a, const struct source *b)
-{
-    const char *boot_a = boot_of(a), *boot_b = boot_of(b);
-
-    return a->clock && b->clock && strcmp(a->clock, b->clock) == 0 &&
-           (!boot_a || !boot_b || strcmp(boot_a, boot_b) == 0);
-}
-
-/* Files of different clocks or boots share no timeline, and must not look as if they did. */
-static void mark_unaligned(struct pipeline *pipeline)
-{
-    pipeline->reference = choose_reference(pipeline->sources);
-    for (struct source *source = pipeline->sources; source; source = source->next) {
-        if (source == pipeline->reference || shares_clock(source, pipeline->reference))
-            continue;
-        source->unaligned = true;
-        log_notice("%s and %s have no clock in common: the records of the first are marked as "
-                   "unaligned",
-                   source->name, pipeline->reference->name);
-    }
-}
-
 static void start(struct pipeline *pipeline)
 {
     char *line;
 
     pipeline->started = true;
     if (!pipeline->live)
-        mark_unaligned(pipeline);
+        pipeline->reference = alignment_decide(pipeline->sources);
     line = pipeline_hello(pipeline);
     if (line)
         outlet_text(&pipeline->outlet, line);
@@ -504,7 +453,9 @@ void pipeline_pump(struct pipeline *pipeline)
 
 int pipeline_exit_code(const struct pipeline *pipeline)
 {
+    struct ledger total = ledger_book_total(&pipeline->book);
+
     if (!pipeline->partial && !pipeline->sink_failed)
         return EXIT_COMPLETE;
-    return pipeline->events == 0 ? EXIT_NOTHING : EXIT_PARTIAL;
+    return total.delivered == 0 ? EXIT_NOTHING : EXIT_PARTIAL;
 }

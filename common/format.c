@@ -68,7 +68,7 @@ static uint16_t element_size(const struct trd_catalog *catalog, const struct trd
     if (text->length > 0 && text->size > 0 && text->size % text->length == 0)
         return whole_element(text->size / text->length);
     if (!print_type_parse(catalog, text->type, text->type_size, &type))
-        return 0;
+        return text->array == FORMAT_ARRAY_FIXED ? whole_element(text->size) : 0;
     return whole_element(type.size);
 }
 

@@ -33,25 +33,34 @@ static bool list_add(struct parser *parser, struct list *list, uint64_t value, c
     return true;
 }
 
+/* The value of an entry, or NULL after noting that nobody can tell it. */
+static const struct node *parse_entry_value(struct parser *parser)
+{
+    struct lexer begin = parser->lexer;
+    const struct node *value = parse_expression(parser);
+
+    if (value && value->kind == NODE_CONST)
+        return value;
+    if (!parser->gap[0] && parser->error[0])
+        memcpy(parser->gap, parser->error, sizeof(parser->gap));
+    parse_gap(parser, "no constant:", &begin.token);
+    parser->error[0] = '\0';
+    parser->tree.error = NULL;
+    parser->lexer = begin;
+    parse_skip(parser);
+    return NULL;
+}
+
 /* `{ value, "name" }`. A value nobody can tell costs this entry only. */
 static bool parse_entry(struct parser *parser, struct list *list)
 {
     const struct node *value, *name;
-    struct token token;
 
     if (!parse_expect(parser, '{'))
         return false;
-    token = parser->lexer.token;
-    value = parse_expression(parser);
-    if (!value || value->kind != NODE_CONST) {
-        if (!parser->gap[0] && parser->error[0])
-            memcpy(parser->gap, parser->error, sizeof(parser->gap));
-        parse_gap(parser, "no constant:", &token);
-        parser->error[0] = '\0';
-        parser->tree.error = NULL;
-        parse_skip(parser);
-        value = NULL;
-    }
+    if (parse_take(parser, '}')) /* the end of a list that is empty on this architecture */
+        return true;
+    value = parse_entry_value(parser);
     if (!parse_expect(parser, ','))
         return false;
     if (parser->lexer.token.kind != TOKEN_STRING) { /* `{ -1, NULL }` ends a list */
@@ -198,16 +207,26 @@ static const struct node *parse_hex_dump(struct parser *parser, int unused)
     return make_helper(parser, HELPER_HEX_DUMP, arguments, 6, NULL, given[0]->string.text);
 }
 
+/* A plain field may have the same name: the kernel keeps the word as __data_loc_name. */
+static const struct trd_field *find_dynamic(const struct parser *parser, const struct token *name)
+{
+    const struct trd_field *fields = parser->schema->fields;
+
+    for (uint32_t i = 0; i < parser->schema->field_count; i++)
+        if (fields[i].storage >= TRD_STORAGE_DYN_INTS &&
+            fields[i].storage <= TRD_STORAGE_DYN_BYTES && token_is_name(name, fields[i].name))
+            return &fields[i];
+    return NULL;
+}
+
 /* The name of a dynamic array, as a node of `kind`. */
 static const struct node *parse_dynamic_name(struct parser *parser, enum node_kind kind,
                                              struct ctype type)
 {
-    const struct trd_field *field = parse_find_field(parser, &parser->lexer.token);
+    const struct trd_field *field = find_dynamic(parser, &parser->lexer.token);
     struct node *node;
 
     if (!field)
-        return NULL;
-    if (field->storage < TRD_STORAGE_DYN_INTS || field->storage > TRD_STORAGE_DYN_BYTES)
         return parse_fail(parser, "no dynamic array:", &parser->lexer.token);
     lexer_next(&parser->lexer);
     node = node_new(&parser->tree, kind, type);
@@ -379,7 +398,7 @@ static const struct node *parse_unknown(struct parser *parser, const struct toke
 {
     const struct node *arguments[ARGUMENTS_MAX],
         *text = node_string(&parser->tree, name->text, name->size);
-    struct ctype type = text_type(parser);
+    struct ctype type = ctype_int(parser->tree.long_size, true); /* or a pointer as wide */
     struct node *node;
     uint32_t count = 0;
 

@@ -151,6 +151,13 @@ static const struct node *parse_member(struct parser *parser)
     return field_node(parser, field);
 }
 
+/* Compiles, but has no value: the argument is shown as far as it goes. */
+static const struct node *unknown(struct parser *parser, const char *what, const struct token *name)
+{
+    parse_gap(parser, what, name);
+    return node_new(&parser->tree, NODE_UNKNOWN, ctype_int(parser->tree.long_size, true));
+}
+
 static const struct node *parse_name(struct parser *parser)
 {
     struct token name = parser->lexer.token;
@@ -172,7 +179,7 @@ static const struct node *parse_name(struct parser *parser)
     if (parser->catalog->btf && btf_enumerator(parser->catalog->btf, name.text, name.size, &value))
         return node_const(&parser->tree, ctype_int(value == (int32_t)value ? 4 : 8, true),
                           (uint64_t)value);
-    return parse_fail(parser, "no value known for", &name);
+    return unknown(parser, "no value known for", &name);
 }
 
 /* `(REC)`, any number of times. */
@@ -218,18 +225,47 @@ static const struct node *parse_primary(struct parser *parser)
     return node && parse_expect(parser, ')') ? node : NULL;
 }
 
+/* A pointer that the record holds, not what it points to. */
+static void note_foreign(struct parser *parser, const struct node *pointer)
+{
+    struct token name = { .kind = TOKEN_NAME };
+
+    while (pointer && pointer->kind == NODE_CAST)
+        pointer = pointer->operand.a;
+    if (!pointer || pointer->kind != NODE_INT)
+        return;
+    name.text = pointer->field->name;
+    name.size = (uint32_t)strlen(name.text);
+    parse_gap(parser, "only the kernel can follow", &name);
+}
+
+/* `.member` of a compound literal. */
+static const struct node *parse_literal_member(struct parser *parser, const struct node *node)
+{
+    const struct token *member = &parser->literal_member;
+    struct token name = lexer_peek(&parser->lexer);
+
+    if (node != parser->literal || !token_is(&parser->lexer.token, '.') ||
+        name.size != member->size || memcmp(name.text, member->text, name.size) != 0)
+        return parse_fail(parser, "member of something outside the record:", &name);
+    lexer_next(&parser->lexer);
+    lexer_next(&parser->lexer);
+    return node;
+}
+
 static const struct node *parse_postfix(struct parser *parser)
 {
     const struct node *node = parse_primary(parser);
 
     while (node && parse_take(parser, '[')) {
+        note_foreign(parser, node);
         node = node_deref(&parser->tree, node, parse_expression(parser));
         if (!parse_expect(parser, ']'))
             return NULL;
     }
     if (node &&
         (token_is(&parser->lexer.token, PUNCT2('-', '>')) || token_is(&parser->lexer.token, '.')))
-        return parse_fail(parser, "member of something outside the record:", &parser->lexer.token);
+        return parse_literal_member(parser, node);
     return node;
 }
 
@@ -273,7 +309,7 @@ static const struct node *parse_sizeof(struct parser *parser)
             if (!parse_type(parser, &type) || !parse_expect(parser, ')'))
                 return NULL;
             if (type.size == 0 && !check)
-                return parse_fail(parser, "unknown size of", &next);
+                return unknown(parser, "no size known for", &next);
             return node_const(&parser->tree, size_type, type.size);
         }
         parser->lexer = begin;
@@ -281,6 +317,8 @@ static const struct node *parse_sizeof(struct parser *parser)
     node = parse_unary(parser);
     if (!node)
         return NULL;
+    if (node->kind == NODE_UNKNOWN)
+        return node;
     if (node->kind == NODE_BYTES)
         return node_const(&parser->tree, size_type, node->field->size);
     if (node->kind == NODE_STRING)
@@ -300,6 +338,24 @@ static bool at_cast(const struct parser *parser)
     return parse_is_type(parser, &type, &ahead.token);
 }
 
+/* `{ .member = value }` behind a type: ktime_t and its kin. */
+static const struct node *parse_literal(struct parser *parser)
+{
+    struct token member;
+    const struct node *value;
+
+    if (!parse_expect(parser, '{') || !parse_expect(parser, '.'))
+        return NULL;
+    member = parser->lexer.token;
+    lexer_next(&parser->lexer);
+    value = parse_expect(parser, '=') ? parse_expression(parser) : NULL;
+    if (!value || !parse_expect(parser, '}'))
+        return NULL;
+    parser->literal = value;
+    parser->literal_member = member;
+    return value;
+}
+
 static const struct node *parse_cast(struct parser *parser)
 {
     struct ctype type;
@@ -307,7 +363,17 @@ static const struct node *parse_cast(struct parser *parser)
     lexer_next(&parser->lexer);
     if (!parse_type(parser, &type) || !parse_expect(parser, ')'))
         return NULL;
+    if (token_is(&parser->lexer.token, '{'))
+        return parse_literal(parser);
     return node_cast(&parser->tree, type, parse_unary(parser));
+}
+
+static const struct node *parse_indirection(struct parser *parser)
+{
+    const struct node *pointer = parse_unary(parser);
+
+    note_foreign(parser, pointer);
+    return node_deref(&parser->tree, pointer, node_const(&parser->tree, ctype_int(4, true), 0));
 }
 
 static const struct node *parse_unary_inner(struct parser *parser)
@@ -324,8 +390,7 @@ static const struct node *parse_unary_inner(struct parser *parser)
     if (parse_take(parser, '!'))
         return node_unary(&parser->tree, OP_NOT, parse_unary(parser));
     if (parse_take(parser, '*'))
-        return node_deref(&parser->tree, parse_unary(parser),
-                          node_const(&parser->tree, ctype_int(4, true), 0));
+        return parse_indirection(parser);
     if (parse_take(parser, '&'))
         return parse_address(parser);
     if (token_is_name(token, "sizeof")) {
@@ -337,12 +402,12 @@ static const struct node *parse_unary_inner(struct parser *parser)
     return parse_postfix(parser);
 }
 
-/* Every recursion of the grammar passes here. */
+/* Every recursion of the grammar passes here or through parse_expression. */
 static const struct node *parse_unary(struct parser *parser)
 {
     const struct node *node;
 
-    if (parser->depth >= PRINT_DEPTH_MAX)
+    if (parser->depth >= PARSE_DEPTH_MAX)
         return parse_fail(parser, "nested too deeply at", &parser->lexer.token);
     parser->depth++;
     node = parse_unary_inner(parser);
@@ -400,20 +465,31 @@ static const struct node *parse_binary(struct parser *parser, uint8_t precedence
     return node;
 }
 
-const struct node *parse_expression(struct parser *parser)
+static const struct node *parse_conditional(struct parser *parser)
 {
     const struct node *condition = parse_binary(parser, 1), *yes, *no;
 
-    if (condition && parse_take(parser, '?')) {
-        /* GNU: `a ?: b` is `a ? a : b` */
-        yes = token_is(&parser->lexer.token, ':') ? condition : parse_expression(parser);
-        if (!yes || !parse_expect(parser, ':'))
-            return NULL;
-        no = parse_expression(parser);
-        condition = node_ternary(&parser->tree, condition, yes, no);
-    }
-    if (!condition && !parser->error[0])
+    if (!condition || !parse_take(parser, '?'))
+        return condition;
+    /* GNU: `a ?: b` is `a ? a : b` */
+    yes = token_is(&parser->lexer.token, ':') ? condition : parse_expression(parser);
+    if (!yes || !parse_expect(parser, ':'))
+        return NULL;
+    no = parse_expression(parser);
+    return node_ternary(&parser->tree, condition, yes, no);
+}
+
+const struct node *parse_expression(struct parser *parser)
+{
+    const struct node *node;
+
+    if (parser->depth >= PARSE_DEPTH_MAX)
+        return parse_fail(parser, "nested too deeply at", &parser->lexer.token);
+    parser->depth++;
+    node = parse_conditional(parser);
+    parser->depth--;
+    if (!node)
         (void)parse_fail(parser, parser->tree.error ? parser->tree.error : "unexpected",
                          &parser->lexer.token);
-    return condition;
+    return node;
 }

@@ -12,6 +12,8 @@
 
 #define PARSE_LOCALS_MAX 16
 #define PARSE_ERROR_MAX 160
+/* Parentheses take two levels each; the tree behind them none. */
+#define PARSE_DEPTH_MAX (2 * PRINT_DEPTH_MAX)
 
 struct parse_local {
     const char *name; /* borrowed from the text */
@@ -27,6 +29,9 @@ struct parser {
     struct parse_local locals[PARSE_LOCALS_MAX];
     uint32_t local_count;
     uint32_t depth;
+    /* `(type){ .member = value }`, the last one: its value is asked for by `.member`. */
+    const struct node *literal;
+    struct token literal_member;
     char error[PARSE_ERROR_MAX]; /* why parsing failed, "" if it did not */
     /* What compiled but has no full value: names without value, functions of the kernel. */
     char gap[PARSE_ERROR_MAX];

@@ -240,7 +240,7 @@ static void put_call(struct print_out *out, const struct print_record *record,
 
         if (i > 0)
             out_text(out, ", ");
-        if (argument->type.kind == CTYPE_POINTER) {
+        if (argument->type.kind == CTYPE_POINTER || argument->kind == NODE_CALL) {
             put_text(out, record, argument);
             continue;
         }
@@ -258,7 +258,9 @@ static void put_pointer(struct print_out *out, const struct print_record *record
 {
     struct print_value value = print_eval(record, piece->argument);
 
-    if (value.fault)
+    if (piece->argument->kind == NODE_CALL)
+        put_call(out, record, piece->argument);
+    else if (value.fault)
         out_text(out, print_fault_text(value.fault));
     else
         print_pointer(out, record, piece->extension, value, width);

@@ -300,6 +300,8 @@ const struct node *node_deref(struct tree *tree, const struct node *pointer,
 
     if (!pointer || !index)
         return NULL;
+    if (pointer->kind == NODE_UNKNOWN) /* an array of the kernel's: so is its element */
+        return pointer;
     if (pointer->type.kind != CTYPE_POINTER || !ctype_is_integer(&index->type))
         return fail(tree, "index into something that is no array");
     switch (pointer->type.target_size) {

@@ -61,9 +61,9 @@ enum node_kind {
     NODE_TERNARY, /* a ? b : c */
     NODE_CAST,    /* (type)a */
     NODE_DEREF,   /* *(a + b), type gives the width */
-
-    NODE_HELPER, /* text made by a helper, see print_helper.h */
-    NODE_CALL,   /* a function only the kernel can answer: shown with its arguments */
+    NODE_HELPER,  /* text made by a helper, see print_helper.h */
+    NODE_CALL,    /* a function only the kernel can answer: shown with its arguments */
+    NODE_UNKNOWN, /* a variable or size only the kernel knows */
 };
 
 struct node {

@@ -278,14 +278,20 @@ bool print_type_is_pointer(const struct trd_field *field)
     return field->declaration[strcspn(field->declaration, "*[")] == '*';
 }
 
-/* What `const char *` or `void *` points to, by its declaration in the format file. */
-static struct ctype declared_target(const struct trd_field *field)
+/* What `const char *` points to, by its declaration in the format file; void if nothing tells. */
+static struct ctype declared_target(const struct parser *parser, const struct trd_field *field)
 {
-    static const char text[] = "char";
-    const char *found = strstr(field->declaration, text);
+    struct ctype pointer, target = { .kind = CTYPE_VOID };
+    const char *text = field->declaration;
 
-    return found && !strstr(found, "**") ? ctype_int(1, !strstr(field->declaration, "unsigned"))
-                                         : (struct ctype){ .kind = CTYPE_VOID };
+    if (!print_type_parse(parser->catalog, text, strcspn(text, "["), &pointer) ||
+        pointer.kind != CTYPE_POINTER)
+        return target;
+    if (pointer.target_size > 0)
+        target = ctype_int((uint8_t)pointer.target_size, pointer.target_signed);
+    if (pointer.target_pointer)
+        target.kind = CTYPE_POINTER;
+    return target;
 }
 
 struct ctype parse_field_type(const struct parser *parser, const struct trd_field *field)
@@ -296,7 +302,7 @@ struct ctype parse_field_type(const struct parser *parser, const struct trd_fiel
     case TRD_STORAGE_INT:
         if (!print_type_is_pointer(field))
             return ctype_int((uint8_t)field->size, field->is_signed);
-        target = declared_target(field);
+        target = declared_target(parser, field);
         break;
     case TRD_STORAGE_INTS:
     case TRD_STORAGE_TAIL_INTS:

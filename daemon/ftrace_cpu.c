@@ -21,6 +21,8 @@
 struct ftrace_pages {
     struct ftrace_pages *next;
     size_t size;
+    bool has_loss;
+    uint64_t kernel_lost; /* the CPU's count just after the page was read, if it has a loss */
     _Alignas(8) uint8_t bytes[];
 };
 
@@ -29,6 +31,8 @@ static struct ftrace_cpu *cpu_of(struct trd_merge_input *input)
     return (struct ftrace_cpu *)((char *)input - offsetof(struct ftrace_cpu, input));
 }
 
+/* Losses */
+
 static uint64_t stat_value(const char *text, const char *key)
 {
     const char *line = strstr(text, key);
@@ -36,57 +40,30 @@ static uint64_t stat_value(const char *text, const char *key)
     return line ? strtoull(line + strlen(key), NULL, 10) : 0;
 }
 
-static uint64_t read_stats(const struct ftrace_cpu *cpu, bool with_entries)
+/* What the kernel could not keep: overwritten, dropped since nested too deep, dropped when full. */
+static uint64_t count_lost(const struct ftrace_cpu *cpu)
 {
-    char name[64];
-    char *text;
-    uint64_t lost = 0;
+    char text[1024];
+    ssize_t got = cpu->stats_fd < 0 ? 0 : pread(cpu->stats_fd, text, sizeof(text) - 1, 0);
 
-    (void)snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", cpu->cpu);
-    text = tracefs_read(cpu->instance, name, NULL);
-    if (!text)
+    if (got <= 0)
         return 0;
-    lost = stat_value(text, "\noverrun: ") + stat_value(text, "dropped events: ");
-    if (with_entries)
-        lost += stat_value(text, "entries: ");
-    free(text);
-    return lost;
+    text[got] = '\0';
+    return stat_value(text, "\noverrun: ") + stat_value(text, "\ncommit overrun: ") +
+           stat_value(text, "\ndropped events: ");
 }
 
-uint64_t ftrace_cpu_stat_lost(const struct ftrace_cpu *cpu)
+/* `known`: the kernel's count by then; `said`: the page's own word. */
+static void note_loss(struct ftrace_cpu *cpu, uint64_t known, uint64_t said)
 {
-    return read_stats(cpu, true);
+    uint64_t untold = known > cpu->kernel_lost ? known - cpu->kernel_lost : 0;
+    uint64_t count = said < untold ? said : untold;
+
+    cpu->kernel_lost += count;
+    cpu->pending_lost += count;
 }
 
-static bool next_page(struct ftrace_cpu *cpu)
-{
-    struct ftrace_pages *page = cpu->first;
-
-    /* The page just walked: its records are in nobody's hands any more. */
-    if (cpu->in_page) {
-        cpu->in_page = false;
-        cpu->first = page->next;
-        if (!cpu->first)
-            cpu->last = NULL;
-        cpu->queued_bytes -= page->size;
-        free(cpu->spare);
-        cpu->spare = page;
-        page = cpu->first;
-    }
-    if (!page)
-        return false;
-    (void)trd_page_init(&cpu->page, page->bytes, page->size, trd_catalog_get_layout(cpu->catalog));
-    cpu->in_page = true;
-    if (cpu->page.lost_events) {
-        uint64_t known = cpu->lost + cpu->pending_lost;
-        uint64_t total = cpu->page.lost != TRD_LOST_UNKNOWN ? 0 : read_stats(cpu, false);
-
-        cpu->pending_lost += cpu->page.lost != TRD_LOST_UNKNOWN ? cpu->page.lost
-                             : total > known                    ? total - known
-                                                                : 0;
-    }
-    return true;
-}
+/* Records */
 
 static void fill(const struct ftrace_cpu *cpu, struct trd_record *out)
 {
@@ -110,23 +87,63 @@ static int hand_out_loss(struct ftrace_cpu *cpu, uint64_t ts_ns, struct trd_reco
 static int hand_out(struct ftrace_cpu *cpu, const struct trd_page_event *event,
                     struct trd_record *out)
 {
+    if (cpu->pending_lost > 0) {
+        cpu->held = *event;
+        cpu->has_held = true;
+        return hand_out_loss(cpu, event->ts, out);
+    }
+    cpu->last_ts_ns = event->ts;
     fill(cpu, out);
+    /* An id without a format cannot be shown: a loss of our own. */
     if (!trd_page_event_record(cpu->catalog, event, out)) {
-        cpu->unknown_ids++;
+        cpu->pending_lost++;
         return 0;
     }
     out->ts_ns = event->ts;
-    cpu->last_ts_ns = event->ts;
     cpu->delivered++;
-    cpu->on_event(cpu, out);
     return 1;
 }
 
-static int end(struct ftrace_cpu *cpu)
+/* The page that was walked: its records are in nobody's hands any more. */
+static void recycle_first(struct ftrace_cpu *cpu)
 {
-    if (!cpu->closing)
+    struct ftrace_pages *page = cpu->first;
+
+    cpu->damaged_bytes += cpu->page.damaged;
+    cpu->in_page = false;
+    cpu->first = page->next;
+    if (!cpu->first)
+        cpu->last = NULL;
+    cpu->queued_bytes -= page->size;
+    free(cpu->spare);
+    cpu->spare = page;
+}
+
+static bool next_page(struct ftrace_cpu *cpu)
+{
+    struct ftrace_pages *page;
+
+    if (cpu->in_page)
+        recycle_first(cpu);
+    page = cpu->first;
+    if (!page)
+        return false;
+    /* What does not fit is counted as damaged. */
+    (void)trd_page_init(&cpu->page, page->bytes, page->size, trd_catalog_get_layout(cpu->catalog));
+    cpu->in_page = true;
+    if (page->has_loss)
+        note_loss(cpu, page->kernel_lost, cpu->page.lost_events ? cpu->page.lost : 0);
+    return true;
+}
+
+static int end(struct ftrace_cpu *cpu, struct trd_record *out)
+{
+    if (!cpu->is_closing)
         return -EAGAIN;
-    cpu->on_dry(cpu);
+    note_loss(cpu, count_lost(cpu), UINT64_MAX);
+    if (cpu->pending_lost > 0)
+        return hand_out_loss(cpu, clock_now_ns(), out);
+    cpu->on_end(cpu);
     return 0;
 }
 
@@ -141,27 +158,28 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
             event = cpu->held;
         } else if (!cpu->in_page || trd_page_next(&cpu->page, &event) != 1) {
             if (!next_page(cpu))
-                return end(cpu);
+                return end(cpu, out);
             continue;
-        }
-        if (cpu->pending_lost > 0) {
-            cpu->held = event;
-            cpu->has_held = true;
-            return hand_out_loss(cpu, event.ts, out);
         }
         if (hand_out(cpu, &event, out))
             return 1;
     }
 }
 
-int ftrace_cpu_open(struct ftrace_cpu *cpu)
+/* Reading */
+
+int ftrace_cpu_open(struct ftrace_cpu *cpu, const struct tracefs_instance *instance,
+                    uint32_t page_size)
 {
     char name[64];
 
     (void)snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", cpu->cpu);
-    cpu->fd = tracefs_open(cpu->instance, name, O_RDONLY | O_NONBLOCK);
+    cpu->fd = tracefs_open(instance, name, O_RDONLY | O_NONBLOCK);
     if (cpu->fd < 0)
         return cpu->fd;
+    (void)snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", cpu->cpu);
+    cpu->stats_fd = tracefs_open(instance, name, O_RDONLY);
+    cpu->page_size = page_size;
     cpu->input.next = next;
     cpu->input.watermark_ns = clock_now_ns();
     return 0;
@@ -171,7 +189,9 @@ void ftrace_cpu_close(struct ftrace_cpu *cpu)
 {
     if (cpu->fd >= 0)
         close(cpu->fd);
-    cpu->fd = -1;
+    if (cpu->stats_fd >= 0)
+        close(cpu->stats_fd);
+    cpu->fd = cpu->stats_fd = -1;
     while (cpu->first) {
         struct ftrace_pages *page = cpu->first;
 
@@ -191,8 +211,26 @@ static struct ftrace_pages *take_spare(struct ftrace_cpu *cpu)
     return page ? page : malloc(sizeof(*page) + cpu->page_size);
 }
 
-/* 1 = a page was queued, 0 = nothing there or no room. */
-static int read_page(struct ftrace_cpu *cpu)
+static void append(struct ftrace_cpu *cpu, struct ftrace_pages *page, size_t size)
+{
+    struct trd_page walk;
+
+    page->next = NULL;
+    page->size = size;
+    page->has_loss =
+        trd_page_init(&walk, page->bytes, size, trd_catalog_get_layout(cpu->catalog)) == 0 &&
+        walk.lost_events;
+    page->kernel_lost = page->has_loss ? count_lost(cpu) : 0;
+    if (cpu->last)
+        cpu->last->next = page;
+    else
+        cpu->first = page;
+    cpu->last = page;
+    cpu->queued_bytes += size;
+}
+
+/* Bytes of the page that was queued; 0 = nothing there, or no memory. */
+static size_t read_page(struct ftrace_cpu *cpu)
 {
     struct ftrace_pages *page = take_spare(cpu);
     ssize_t got;
@@ -204,26 +242,32 @@ static int read_page(struct ftrace_cpu *cpu)
         cpu->spare = page;
         return 0;
     }
-    page->next = NULL;
-    page->size = (size_t)got;
-    if (cpu->last)
-        cpu->last->next = page;
-    else
-        cpu->first = page;
-    cpu->last = page;
-    cpu->queued_bytes += page->size;
-    return 1;
+    append(cpu, page, (size_t)got);
+    return (size_t)got;
 }
 
-void ftrace_cpu_read(struct ftrace_cpu *cpu)
+size_t ftrace_cpu_read(struct ftrace_cpu *cpu)
 {
-    for (int i = 0; i < READS_MAX && cpu->queued_bytes < QUEUED_BYTES_MAX; i++) {
-        uint64_t before = clock_now_ns();
+    size_t total = 0;
 
-        if (read_page(cpu))
+    for (int i = 0; i < READS_MAX && cpu->queued_bytes < QUEUED_BYTES_MAX; i++) {
+        uint64_t before_ns = clock_now_ns();
+        size_t got = read_page(cpu);
+
+        total += got;
+        if (got > 0)
             continue;
         /* Nothing was there: whatever comes was begun after the slack before this moment. */
-        cpu->input.watermark_ns = before - COMMIT_SLACK_NS;
-        return;
+        cpu->input.watermark_ns = before_ns - COMMIT_SLACK_NS;
+        break;
     }
+    return total;
+}
+
+void ftrace_cpu_finish(struct ftrace_cpu *cpu)
+{
+    while (read_page(cpu) > 0)
+        ;
+    cpu->is_closing = true;
+    cpu->input.watermark_ns = UINT64_MAX;
 }

@@ -16,8 +16,6 @@ int source_file_open(struct pipeline *pipeline, const char *path);
  */
 int source_ftrace_open(struct pipeline *pipeline, const struct options *options, const pid_t *pids,
                        size_t pid_count, struct source **out);
-/* One more process to follow: its present threads and what they fork. */
-int source_ftrace_follow(struct source *ftrace, pid_t pid);
 
 /*
  * Listens for profilers at `path` with file mode `mode` until source_profilers_close; every

@@ -154,9 +154,8 @@ char *tracefs_read_root(const struct tracefs_instance *instance, const char *nam
 
 void tracefs_remove(const struct tracefs_instance *instance)
 {
-    (void)tracefs_write(instance, "tracing_on", "0");
-    (void)tracefs_write(instance, "events/enable", "0");
-    (void)rmdir(instance->path);
+    if (instance->path[0])
+        (void)rmdir(instance->path);
 }
 
 /* `tracerd-PID-STARTTIME` of a process that lives no more, or whose pid is another's now. */
@@ -170,35 +169,40 @@ static int is_stale(const char *name)
     return process_start_time(pid) != started;
 }
 
+/*
+ * The kernel refuses to remove an instance that somebody holds open, so a mistake here (a process
+ * of another pid namespace looks dead to us) harms nobody.
+ */
 static void remove_stale(const char *root)
 {
-    struct tracefs_instance stale;
-    char path[TRACEFS_PATH_MAX + 16];
+    char path[TRACEFS_PATH_MAX + 16], stale[TRACEFS_PATH_MAX + 80];
     struct dirent *entry;
     DIR *directory;
 
     (void)snprintf(path, sizeof(path), "%s/instances", root);
     directory = opendir(path);
-    if (!directory)
-        return;
-    while ((entry = readdir(directory)))
+    while (directory && (entry = readdir(directory)))
         if (is_stale(entry->d_name)) {
-            strcpy(stale.root, root);
-            if (snprintf(stale.path, sizeof(stale.path), "%s/%.64s", path, entry->d_name) <
-                (int)sizeof(stale.path))
-                tracefs_remove(&stale);
+            (void)snprintf(stale, sizeof(stale), "%s/%.63s", path, entry->d_name);
+            (void)rmdir(stale);
         }
-    closedir(directory);
+    if (directory)
+        closedir(directory);
 }
 
 int tracefs_create(struct tracefs_instance *out)
 {
     int result = find_root(out->root);
 
+    out->path[0] = '\0';
     if (result != 0)
         return result;
     remove_stale(out->root);
     (void)snprintf(out->path, sizeof(out->path), "%.128s/instances/" INSTANCE_PREFIX "%d-%llu",
                    out->root, getpid(), (unsigned long long)process_start_time(getpid()));
-    return mkdir(out->path, 0700) == 0 ? 0 : -errno;
+    if (mkdir(out->path, 0700) == 0)
+        return 0;
+    result = -errno;
+    out->path[0] = '\0';
+    return result;
 }

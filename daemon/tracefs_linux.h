@@ -1,7 +1,6 @@
 /*
  * tracefs: finding or mounting it, and one instance of our own in it. Everything tracerd changes
- * lies in that instance; the top buffer is never touched. Errors are told in one sentence by the
- * caller, from the step that `tracefs_error` names.
+ * lies in that instance; the top buffer is never touched. Says nothing; the caller tells errors.
  */
 #ifndef TRACERD_DAEMON_TRACEFS_LINUX_H
 #define TRACERD_DAEMON_TRACEFS_LINUX_H
@@ -20,7 +19,8 @@ struct tracefs_instance {
 /* Makes `tracerd-PID-STARTTIME`, after removing those whose process is gone (a crashed run's).
  * 0 or a negative errno: -ENOENT no tracefs in this kernel, -EACCES, -EPERM not permitted. */
 int tracefs_create(struct tracefs_instance *out);
-/* Everything off and the instance gone; descriptors into it must be closed before. */
+/* The instance gone with all that was switched on in it; descriptors into it must be closed before.
+ * Nothing happens if it was never made. */
 void tracefs_remove(const struct tracefs_instance *instance);
 
 /* Whole content of a file below the instance; allocated, NUL-terminated. NULL with errno. */

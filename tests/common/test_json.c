@@ -314,6 +314,54 @@ static void test_references_carry_their_name_where_it_is_known(void **state)
     trd_json_destroy(json);
 }
 
+static const char symbol_format[] = "name: call\nID: 7\nformat:\n"
+                                    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+                                    "\tsigned:0;\n\n"
+                                    "\tfield:void * ip;\toffset:8;\tsize:8;\tsigned:0;\n\n"
+                                    "print fmt: \"%pS\", REC->ip\n";
+
+static const struct trd_schema *add_kernel(struct trd_json *json, struct trd_catalog **catalog,
+                                           const char *symbols)
+{
+    assert_int_equal(trd_catalog_create(catalog, false, 8), 0);
+    assert_int_equal(trd_catalog_add_kallsyms(*catalog, symbols, strlen(symbols)), 0);
+    assert_int_equal(
+        trd_catalog_add_format(*catalog, "test", symbol_format, sizeof(symbol_format) - 1), 0);
+    trd_json_add_catalog(json, *catalog);
+    return trd_catalog_find(*catalog, 7);
+}
+
+/* Two files of two kernels: the same address, the same event id, and two names. */
+static void test_symbols_come_from_the_kernel_of_the_record(void **state)
+{
+    static const char *const symbols[2] = {
+        "ffffffff81000000 T start\nffffffff81001000 t one_read\nffffffff81002000 T end\n",
+        "ffffffff81000000 T start\nffffffff81001010 t two_read\nffffffff81002000 T end\n"
+    };
+    static const char *const expected[2] = {
+        "\"args\":{\"ip\":{\"addr\":\"0xffffffff8100101c\",\"sym\":\"one_read+0x1c\"}}",
+        "\"args\":{\"ip\":{\"addr\":\"0xffffffff8100101c\",\"sym\":\"two_read+0xc\"}}"
+    };
+    const uint64_t data[2] = { 7, 0xffffffff8100101c };
+    struct trd_catalog *catalogs[2];
+    struct trd_json *json;
+    char line[1024];
+
+    (void)state;
+    assert_int_equal(trd_json_create(&json, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        struct trd_record record =
+            make_record(add_kernel(json, &catalogs[i], symbols[i]), data, sizeof(data));
+
+        line[trd_json_line(json, &record, 1, line, sizeof(line))] = '\0';
+        if (!strstr(line, expected[i]))
+            fail_msg("%s", line);
+    }
+    trd_json_destroy(json);
+    for (int i = 0; i < 2; i++)
+        trd_catalog_destroy(catalogs[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_addresses_devices_and_identifiers_have_their_written_form),
         cmocka_unit_test(test_ipv6_is_written_as_the_c_library_writes_it),
         cmocka_unit_test(test_references_carry_their_name_where_it_is_known),
+        cmocka_unit_test(test_symbols_come_from_the_kernel_of_the_record),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

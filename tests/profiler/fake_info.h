@@ -27,7 +27,7 @@ struct fake {
     bool dynamic;  /* functions have no metadata */
 
     /* seen by the test */
-    unsigned refs_out; /* enumerators and imports handed out and not released */
+    _Atomic unsigned refs_out; /* enumerators and imports handed out and not released */
     _Atomic DWORD mask_low, mask_high;
     _Atomic unsigned masks_set;
     _Atomic unsigned detaches;

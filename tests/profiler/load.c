@@ -22,7 +22,7 @@ static struct object *make_object(void *library)
         const struct corprof_class_factory_vtbl *vtbl;
     } *factory = NULL;
     struct object *object = NULL;
-    HRESULT (*get_class)
+    HRESULT(*get_class)
     (const void *clsid, const GUID *iid, void **out) =
         (HRESULT(*)(const void *, const GUID *, void **))dlsym(library, "DllGetClassObject");
 

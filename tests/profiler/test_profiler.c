@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +50,7 @@ static int tell_a_round(struct traced *traced)
     struct traced_object *object = traced_initialize(traced);
 
     traced_round(object, 0x40);
+    traced_wait_for_parent(traced);
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     traced_round(object, 0x48); /* other threads may still call in */
     return 0;
@@ -67,6 +67,7 @@ static void test_profiler_tells_everything_and_says_goodbye(void **state)
     traced_listen(&traced);
     traced_start(&traced, tell_a_round);
     accept_and_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_let_go_on(&traced);
     assert_int_equal(reader.hello.flags, 0);
     assert_int_equal(reader.hello.pid, traced.pid);
     assert_int_equal(reader.peer, traced.pid);
@@ -89,31 +90,16 @@ static void test_profiler_tells_everything_and_says_goodbye(void **state)
     traced_finish(&traced);
 }
 
-static int tell_rounds_until_told_to_end(struct traced *traced)
+static int tell_rounds(struct traced *traced)
 {
     struct traced_object *object = traced_initialize(traced);
-    char end[128];
-    struct stat status;
 
-    snprintf(end, sizeof(end), "%s/end", traced->directory);
-    for (FunctionID function = 0x40; stat(end, &status) != 0; function += 8) {
+    for (FunctionID function = 0x40; !traced_may_go_on(traced); function += 8) {
         traced_round(object, function);
         traced_pause(true, NULL);
     }
-    unlink(end);
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
-}
-
-static void tell_to_end(struct traced *traced)
-{
-    char end[128];
-    FILE *file;
-
-    snprintf(end, sizeof(end), "%s/end", traced->directory);
-    file = fopen(end, "w");
-    assert_non_null(file);
-    fclose(file);
 }
 
 static void test_profiler_answers_ping_and_marks_while_it_is_quiet(void **state)
@@ -128,7 +114,7 @@ static void test_profiler_answers_ping_and_marks_while_it_is_quiet(void **state)
     (void)state;
     traced_prepare(&traced);
     traced_listen(&traced);
-    traced_start(&traced, tell_rounds_until_told_to_end);
+    traced_start(&traced, tell_rounds);
     accept_and_welcome(&traced, &reader, TRD_CATEGORY_BIT(RUNTIME));
     while (marks < 3) {
         assert_int_equal(reader_next(&reader, &frame, WAIT_MS), 1);
@@ -139,7 +125,7 @@ static void test_profiler_answers_ping_and_marks_while_it_is_quiet(void **state)
         assert_int_equal(reader_next(&reader, &frame, WAIT_MS), 1);
     while (frame.head.type != TRD_FRAME_PONG);
     assert_memory_equal(frame.payload, &ping, sizeof(ping));
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &sums, FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
     reader_finish(&reader);
@@ -147,20 +133,6 @@ static void test_profiler_answers_ping_and_marks_while_it_is_quiet(void **state)
 }
 
 /* A daemon that is late */
-
-static int wait_for_a_late_daemon(struct traced *traced)
-{
-    struct traced_object *object = traced_initialize(traced);
-    char end[128];
-    struct stat status;
-
-    traced_round(object, 0x40);
-    snprintf(end, sizeof(end), "%s/end", traced->directory);
-    TRACED_UNTIL(stat(end, &status) == 0);
-    unlink(end);
-    TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
-    return 0;
-}
 
 static void test_profiler_keeps_what_happened_before_the_daemon_came(void **state)
 {
@@ -170,14 +142,14 @@ static void test_profiler_keeps_what_happened_before_the_daemon_came(void **stat
 
     (void)state;
     traced_prepare(&traced);
-    traced_start(&traced, wait_for_a_late_daemon);
+    traced_start(&traced, tell_a_round);
     usleep(50000); /* some tries that fail; if there were none, that is no failure */
     traced_listen(&traced);
     accept_and_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_ROUND_EVENTS + 2), 1);
     assert_int_equal(sums.first_id, TRD_EV_runtime_info);
     assert_int_equal(sums.caught_up, 0);
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &sums, FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
     reader_finish(&reader);
@@ -195,7 +167,7 @@ static void test_profiler_connects_again_and_catches_up(void **state)
     (void)state;
     traced_prepare(&traced);
     traced_listen(&traced);
-    traced_start(&traced, tell_rounds_until_told_to_end);
+    traced_start(&traced, tell_rounds);
     accept_and_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
     assert_int_equal(traced_collect(&reader, &first, 50), 1);
     reader_finish(&reader);
@@ -204,7 +176,7 @@ static void test_profiler_connects_again_and_catches_up(void **state)
     assert_int_equal(reader.hello.flags, TRD_HELLO_F_RECONNECT);
     assert_true(reader.hello.accounted >= first.events);
     assert_int_equal(traced_collect(&reader, &second, 200), 1);
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &second, FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
     traced_drain(&reader, &second);
@@ -308,17 +280,12 @@ static void test_events_of_a_killed_process_are_found_in_its_arena(void **state)
 static int change_what_is_wanted(struct traced *traced)
 {
     struct traced_object *object;
-    char end[128];
-    struct stat status;
 
     fake.items = 3;
     object = traced_initialize(traced);
     TRACED_UNTIL(fake.mask_low == 0x10000 && fake.mask_high == 0x10); /* gc */
-    TRACED_UNTIL(fake.masks_set == 2);
     traced_round(object, 0x40);
-    snprintf(end, sizeof(end), "%s/end", traced->directory);
-    TRACED_UNTIL(stat(end, &status) == 0);
-    unlink(end);
+    traced_wait_for_parent(traced);
     TRACED_EXPECT(fake.mask_low == 0x1020c && fake.mask_high == 0x10); /* and thread, loader */
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
@@ -349,7 +316,7 @@ static void test_profiler_sends_what_is_wanted_and_tells_what_was_missed(void **
     assert_int_equal(sums.caught_up, 12);
     assert_int_equal(sums.by_id[TRD_EV_thread_assigned], 3);
     assert_int_equal(sums.by_id[TRD_EV_module_load], 3);
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &sums, FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
     reader_finish(&reader);
@@ -410,6 +377,7 @@ static int leave_and_come_back(struct traced *traced)
     TRACED_EXPECT(object->vtbl->InitializeForAttach(object, fake_info(), data + 1, (UINT)size) ==
                   S_OK);
     traced_round(object, 0x50);
+    traced_wait_for_parent(traced);
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
 }
@@ -436,6 +404,7 @@ static void test_profiler_detaches_and_can_be_attached_again(void **state)
     reader_finish(&reader);
 
     accept_and_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_let_go_on(&traced);
     assert_int_equal(reader.hello.flags, TRD_HELLO_F_ATTACHED | TRD_HELLO_F_NOTIFICATION_ONLY);
     assert_true(reader.hello.instance != instance);
     assert_int_equal(reader.hello.accounted, first.events);
@@ -461,6 +430,7 @@ static int load_twice(struct traced *traced)
     TRACED_EXPECT(second->vtbl->Initialize(second, fake_info()) ==
                   CORPROF_E_PROFILER_CANCEL_ACTIVATION);
     traced_round(object, 0x40);
+    traced_wait_for_parent(traced);
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
 }
@@ -476,6 +446,7 @@ static void test_profiler_that_is_loaded_again_goes_on_undisturbed(void **state)
     traced_listen(&traced);
     traced_start(&traced, load_twice);
     accept_and_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_let_go_on(&traced);
     assert_int_equal(reader.hello.flags, 0);
     assert_int_equal(traced_collect(&reader, &sums, FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
@@ -550,7 +521,7 @@ static void test_profiler_leaves_a_daemon_that_breaks_the_protocol(void **state)
     (void)state;
     traced_prepare(&traced);
     traced_listen(&traced);
-    traced_start(&traced, tell_rounds_until_told_to_end);
+    traced_start(&traced, tell_rounds);
 
     assert_int_equal(reader_accept(&reader, traced.listener, WAIT_MS), 0);
     assert_int_equal(reader_send(&reader, TRD_FRAME_WELCOME, &welcome, sizeof(welcome)), 0);
@@ -568,7 +539,7 @@ static void test_profiler_leaves_a_daemon_that_breaks_the_protocol(void **state)
     reader_finish(&reader);
 
     expect_new_connection(&traced);
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_wait(&traced), 0);
     traced_finish(&traced);
 }
@@ -582,12 +553,12 @@ static void test_profiler_gives_up_on_a_daemon_that_does_not_answer(void **state
     (void)state;
     traced_prepare(&traced);
     traced_listen(&traced);
-    traced_start(&traced, tell_rounds_until_told_to_end);
+    traced_start(&traced, tell_rounds);
     assert_int_equal(reader_accept(&reader, traced.listener, WAIT_MS), 0);
     assert_int_equal(reader_next(&reader, &frame, WAIT_MS), 0);
     reader_finish(&reader);
     expect_new_connection(&traced);
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_wait(&traced), 0);
     traced_finish(&traced);
 }
@@ -611,15 +582,39 @@ static void test_profiler_does_not_talk_to_another_users_daemon(void **state)
     assert_int_equal(seteuid(NOBODY), 0);
     traced_listen(&traced);
     assert_int_equal(seteuid(0), 0);
-    traced_start(&traced, tell_rounds_until_told_to_end);
+    traced_start(&traced, tell_rounds);
     assert_int_equal(reader_accept(&reader, traced.listener, WAIT_MS), -ECONNRESET);
     reader_finish(&reader);
-    tell_to_end(&traced);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_wait(&traced), 0);
     traced_finish(&traced);
 }
 
 /* Fork */
+
+static void *end_behind(void *thread)
+{
+    pthread_join(*(pthread_t *)thread, NULL);
+    _exit(0);
+}
+
+/* The child's one thread ends as threads do, with a ring that seems to be its own. */
+static void raise_events_in_child(struct traced_object *object)
+{
+    static pthread_t self;
+    pthread_t other;
+
+    for (int i = 0; i < 1000; i++)
+        traced_round(object, 0x50);
+    (void)object->vtbl->ThreadNameChanged(object, 1, 2, (WCHAR[]){ 'a', 'b' });
+    (void)object->vtbl->Shutdown(object);
+#ifdef __SANITIZE_THREAD__
+    _exit(0); /* it allows no thread in a forked child */
+#endif
+    self = pthread_self();
+    TRACED_EXPECT(pthread_create(&other, NULL, end_behind, &self) == 0);
+    pthread_exit(NULL);
+}
 
 static void *fork_in_thread(void *argument)
 {
@@ -629,13 +624,8 @@ static void *fork_in_thread(void *argument)
 
     traced_round(object, 0x48);
     child = fork();
-    if (child == 0) {
-        for (int i = 0; i < 1000; i++)
-            traced_round(object, 0x50);
-        (void)object->vtbl->ThreadNameChanged(object, 1, 2, (WCHAR[]){ 'a', 'b' });
-        (void)object->vtbl->Shutdown(object);
-        pthread_exit(NULL); /* with its ring, as it seems; the process ends */
-    }
+    if (child == 0)
+        raise_events_in_child(object);
     TRACED_EXPECT(waitpid(child, &status, 0) == child && status == 0);
     return NULL;
 }
@@ -649,6 +639,7 @@ static int fork_and_go_on(struct traced *traced)
     TRACED_EXPECT(pthread_create(&thread, NULL, fork_in_thread, object) == 0);
     pthread_join(thread, NULL);
     traced_round(object, 0x58);
+    traced_wait_for_parent(traced);
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
 }
@@ -664,6 +655,7 @@ static void test_forked_child_leaves_its_parents_events_alone(void **state)
     traced_listen(&traced);
     traced_start(&traced, fork_and_go_on);
     accept_and_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &sums, FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
     traced_drain(&reader, &sums);
@@ -689,6 +681,7 @@ static int nest_collections(struct traced *traced)
     vtbl->GarbageCollectionStarted(object, 2, generations, 1);
     vtbl->GarbageCollectionFinished(object);
     vtbl->GarbageCollectionFinished(object);
+    traced_wait_for_parent(traced);
     TRACED_EXPECT(vtbl->Shutdown(object) == S_OK);
     return 0;
 }
@@ -723,6 +716,7 @@ static void test_collection_within_a_background_one_ends_with_its_own_number(voi
     traced_listen(&traced);
     traced_start(&traced, nest_collections);
     assert_int_equal(reader_accept(&reader, traced.listener, WAIT_MS), 0);
+    traced_let_go_on(&traced);
     assert_int_equal(traced_wait(&traced), 0); /* not welcomed: all is left in the arena */
     assert_int_equal(reader_drain(&reader, note_collection, &numbers), 0);
     assert_string_equal(numbers.text, "+1:1f +2:1f -2 +3:3 -3 -1 ");

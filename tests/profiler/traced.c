@@ -85,6 +85,32 @@ void traced_pause(bool expected, const char *text)
     nanosleep(&pause, NULL);
 }
 
+static const char *permission(const struct traced *traced)
+{
+    static char path[128];
+
+    snprintf(path, sizeof(path), "%s/go-on", traced->directory);
+    return path;
+}
+
+void traced_wait_for_parent(struct traced *traced)
+{
+    TRACED_UNTIL(unlink(permission(traced)) == 0);
+}
+
+bool traced_may_go_on(struct traced *traced)
+{
+    return unlink(permission(traced)) == 0;
+}
+
+void traced_let_go_on(struct traced *traced)
+{
+    FILE *file = fopen(permission(traced), "w");
+
+    assert_non_null(file);
+    fclose(file);
+}
+
 struct traced_object *traced_load(const uint8_t *class_id, bool *out_notification_only)
 {
     static const GUID factory_id = IID_ICLASSFACTORY;

@@ -45,6 +45,12 @@ void traced_expect(bool condition, const char *text, const char *file, int line)
     } while (0)
 void traced_pause(bool expected, const char *text);
 
+/* Until the parent allows it to go on: with its end, in most stories. */
+void traced_wait_for_parent(struct traced *traced);
+bool traced_may_go_on(struct traced *traced);
+/* In the parent. */
+void traced_let_go_on(struct traced *traced);
+
 /* The class by its id, LoadAsNotificationOnly asked; NULL if the class is refused. */
 struct traced_object *traced_load(const uint8_t *class_id, bool *out_notification_only);
 /* Loaded from the environment, initialized with the fake runtime. */

@@ -85,7 +85,8 @@ static bool matches_around_gaps(const char *ours, const char *line)
 static const char *next_number(const char *at, unsigned long long *out)
 {
     for (; *at && *at != '\n'; at++)
-        if ((at[0] == ':' || at[0] == '>') && at[1] == ' ' && strchr("0123456789abcdef", at[2])) {
+        if ((at[0] == ':' || at[0] == '>') && at[1] == ' ' && at[2] &&
+            strchr("0123456789abcdef", at[2])) {
             char *end;
 
             *out = strtoull(at + 2, &end, 16);

@@ -50,9 +50,9 @@ int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_are
     out->head = atomic_load_explicit(&ring->head, memory_order_acquire);
     out->tid = atomic_load(&ring->tid);
     out->produced = atomic_load(&ring->produced);
-    out->untold = atomic_load(&ring->untold);
-    out->untold_from_ns = atomic_load(&ring->untold_from_ns);
-    out->untold_to_ns = atomic_load(&ring->untold_to_ns);
+    out->untold.count = atomic_load(&ring->untold);
+    out->untold.from_ns = atomic_load(&ring->untold_from_ns);
+    out->untold.to_ns = atomic_load(&ring->untold_to_ns);
     return out->head < out->tail || out->head - out->tail > arena->ring_size ||
                    out->head % TRD_EVENT_ALIGN != 0 || out->tail % TRD_EVENT_ALIGN != 0
                ? -EBADMSG

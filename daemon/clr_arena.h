@@ -23,13 +23,18 @@ void clr_arena_unmap(struct clr_arena *arena);
 
 uint32_t clr_arena_used(const struct clr_arena *arena);
 
+/* Events that are not there, and between when. */
+struct clr_loss {
+    uint64_t from_ns, to_ns;
+    uint64_t count; /* 0 = none */
+};
+
 struct clr_arena_ring {
     uint32_t tid;
     uint64_t head; /* byte positions; head - tail <= ring size */
     uint64_t tail;
     uint64_t produced;
-    uint64_t untold;
-    uint64_t untold_from_ns, untold_to_ns;
+    struct clr_loss untold;
 };
 /* -EBADMSG for positions that cannot be. */
 int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_arena_ring *out);

@@ -49,7 +49,7 @@ void clr_end_on_handle_closed(uv_handle_t *handle)
 static void end(struct clr_source *clr)
 {
     clr->state = CLR_ENDED;
-    trd_enrich_end_process(pipeline_enrich(clr->pipeline), clr->pid, clock_now_ns());
+    trd_enrich_end_process(pipeline_enrich(clr->pipeline), clr->pid, clr->totals.last_ns);
     uv_close((uv_handle_t *)&clr->timer, clr_end_on_handle_closed);
 }
 
@@ -59,9 +59,9 @@ static void tell_rest(struct clr_source *clr)
 {
     uint64_t known = clr->totals.delivered + clr->totals.lost;
     uint64_t total = is_complete(clr) ? begun(clr) : 0;
+    struct clr_loss rest = { clr->began_ns, clock_now_ns(), total > known ? total - known : 0 };
 
-    if (total > known &&
-        clr_ring_put_lost(&clr->control, clr->began_ns, clock_now_ns(), total - known) != 0)
+    if (clr_ring_put_lost(&clr->control, &rest) != 0)
         clr->totals.bad_records++;
 }
 
@@ -102,7 +102,9 @@ static void drain_ring(struct clr_source *clr, uint32_t index)
         state.head - ring->position <= clr->arena.ring_size)
         from = ring->position;
     clr_source_set_owner(clr, ring, state.tid);
-    clr_ring_drain(ring, &clr->arena, index, from, &state);
+    clr_ring_drain(ring, &clr->arena, index, from, state.head);
+    if (clr_ring_put_lost(ring, &state.untold) != 0)
+        clr->totals.bad_records++;
 }
 
 static void close_inputs(struct clr_source *clr)

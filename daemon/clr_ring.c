@@ -52,32 +52,43 @@ static struct clr_chunk *append(struct clr_ring *ring, size_t size)
 
 /* Records */
 
-static void fill(const struct clr_ring *ring, const struct clr_chunk *chunk,
-                 const struct trd_event_head *head, struct trd_record *out)
+static void fill(const struct clr_ring *ring, int32_t tid, struct trd_record *out)
 {
     trd_record_init(out);
     out->source = TRD_SOURCE_CLR;
     out->pid = ring->totals->pid;
-    out->tid = chunk->tid;
-    out->ts_ns = head->ts_ns;
-    if (head->flags & TRD_EVENT_F_CATCH_UP)
-        out->flags |= TRD_RECORD_F_CATCH_UP;
-    if (head->flags & TRD_EVENT_F_CUT)
-        out->flags |= TRD_RECORD_F_CUT;
+    out->tid = tid;
 }
 
-static int hand_out_loss(struct clr_ring *ring, const struct trd_ev_lost *event,
-                         struct trd_record *out)
+static int hand_out_loss(struct clr_ring *ring, const struct clr_loss *loss, struct trd_record *out)
 {
-    if (event->count > CLR_LOST_MAX) {
-        ring->totals->bad_records++;
-        return 0;
-    }
     out->kind = TRD_KIND_LOST;
-    out->lost = event->count;
-    out->lost_from_ns = event->from < out->ts_ns ? event->from : out->ts_ns;
-    ring->totals->lost += event->count;
+    out->ts_ns = loss->to_ns;
+    out->lost = loss->count;
+    out->lost_from_ns = loss->from_ns < loss->to_ns ? loss->from_ns : loss->to_ns;
+    ring->totals->lost += loss->count;
     return 1;
+}
+
+static int hand_out_untold(struct clr_ring *ring, struct trd_record *out)
+{
+    struct clr_loss loss = ring->untold;
+
+    ring->untold = (struct clr_loss){ 0 };
+    fill(ring, ring->host_tid, out);
+    return hand_out_loss(ring, &loss, out);
+}
+
+/* Told in-band, at its place; its own time is when there was room again. */
+static int hand_out_lost_event(struct clr_ring *ring, const struct trd_ev_lost *event,
+                               uint64_t ts_ns, struct trd_record *out)
+{
+    struct clr_loss loss = { event->from, ts_ns, event->count };
+
+    if (event->count <= CLR_LOST_MAX)
+        return hand_out_loss(ring, &loss, out);
+    ring->totals->bad_records++;
+    return 0;
 }
 
 /* The bytes are our own copy: the tid in them is put into our numbers there. */
@@ -95,9 +106,15 @@ static void translate(struct clr_ring *ring, uint16_t id, uint8_t *fixed)
 static int hand_out(struct clr_ring *ring, const struct trd_event_head *head, uint8_t *fixed,
                     struct trd_record *out)
 {
+    fill(ring, ring->first->tid, out);
     if (head->id == TRD_EV_lost)
-        return hand_out_loss(ring, (const void *)fixed, out);
+        return hand_out_lost_event(ring, (const void *)fixed, head->ts_ns, out);
     translate(ring, head->id, fixed);
+    out->ts_ns = head->ts_ns;
+    if (head->flags & TRD_EVENT_F_CATCH_UP)
+        out->flags |= TRD_RECORD_F_CATCH_UP;
+    if (head->flags & TRD_EVENT_F_CUT)
+        out->flags |= TRD_RECORD_F_CUT;
     out->schema = trd_clr_schema(head->id);
     out->data = fixed;
     out->size = head->size - (uint32_t)sizeof(*head);
@@ -105,28 +122,13 @@ static int hand_out(struct clr_ring *ring, const struct trd_event_head *head, ui
     return 1;
 }
 
-static int refill_lost(struct clr_ring *ring)
-{
-    uint64_t count = ring->left.untold;
-
-    ring->left.untold = 0;
-    if (count == 0)
-        return 0;
-    if (clr_ring_put_lost(ring, ring->left.untold_from_ns, ring->left.untold_to_ns, count) == 0)
-        return 1;
-    ring->totals->bad_records++;
-    return 0;
-}
-
 static int refill(struct clr_ring *ring)
 {
-    uint64_t size = ring->left.head - ring->position;
+    uint64_t size = ring->drain_end - ring->position;
     struct clr_chunk *chunk;
 
-    if (!ring->arena)
+    if (!ring->arena || size == 0)
         return 0;
-    if (size == 0)
-        return refill_lost(ring);
     size = size < DRAIN_PIECE ? size : DRAIN_PIECE;
     chunk = append(ring, size);
     if (!chunk) {
@@ -150,7 +152,7 @@ static void give_up(struct clr_ring *ring, struct clr_chunk *chunk, int error)
     else
         ring->totals->bad_records++;
     if (chunk->from_arena && !cut_by_us)
-        ring->left.head = ring->position;
+        ring->drain_end = ring->position;
     drop_first(ring);
 }
 
@@ -164,22 +166,33 @@ static int take(struct clr_ring *ring, struct clr_chunk *chunk, struct trd_recor
         give_up(ring, chunk, result);
         return 0;
     }
+    if (result == 1 && ring->untold.count > 0 && head.ts_ns > ring->untold.to_ns)
+        return hand_out_untold(ring, out);
     chunk->at += head.size;
-    if (result == 0)
-        return 0;
-    fill(ring, chunk, &head, out);
-    return hand_out(ring, &head, bytes + sizeof(head), out);
+    return result == 1 ? hand_out(ring, &head, bytes + sizeof(head), out) : 0;
+}
+
+static int take_any(struct clr_ring *ring, struct trd_record *out)
+{
+    while (ring->first || refill(ring)) {
+        if (ring->first->at == ring->first->size)
+            drop_first(ring);
+        else if (take(ring, ring->first, out))
+            return 1;
+    }
+    if (ring->untold.count > 0 && (ring->closing || ring->input.watermark_ns >= ring->untold.to_ns))
+        return hand_out_untold(ring, out);
+    return 0;
 }
 
 static int next(struct trd_merge_input *input, struct trd_record *out)
 {
     struct clr_ring *ring = ring_of(input);
 
-    while (ring->first || refill(ring)) {
-        if (ring->first->at == ring->first->size)
-            drop_first(ring);
-        else if (take(ring, ring->first, out))
-            return 1;
+    if (take_any(ring, out)) {
+        if (out->ts_ns > ring->totals->last_ns)
+            ring->totals->last_ns = out->ts_ns;
+        return 1;
     }
     if (ring->closing)
         ring->totals->open_inputs--;
@@ -218,28 +231,27 @@ int clr_ring_put(struct clr_ring *ring, uint64_t position, const uint8_t *record
     return 0;
 }
 
-int clr_ring_put_lost(struct clr_ring *ring, uint64_t from_ns, uint64_t to_ns, uint64_t count)
+int clr_ring_put_lost(struct clr_ring *ring, const struct clr_loss *loss)
 {
-    struct {
-        _Alignas(TRD_EVENT_ALIGN) struct trd_event_head head;
-        struct trd_ev_lost event;
-    } record = { { sizeof(record), TRD_EV_lost, 0, to_ns }, { from_ns, to_ns, count } };
-    struct clr_chunk *chunk;
+    struct clr_loss *untold = &ring->untold;
 
-    if (count > CLR_LOST_MAX)
+    if (loss->count > CLR_LOST_MAX - untold->count)
         return -EBADMSG;
-    chunk = append(ring, sizeof(record));
-    if (!chunk)
-        return -ENOMEM;
-    memcpy(chunk->bytes, &record, sizeof(record));
+    if (untold->count == 0) {
+        *untold = *loss;
+        return 0;
+    }
+    untold->from_ns = loss->from_ns < untold->from_ns ? loss->from_ns : untold->from_ns;
+    untold->to_ns = loss->to_ns > untold->to_ns ? loss->to_ns : untold->to_ns;
+    untold->count += loss->count;
     return 0;
 }
 
 void clr_ring_drain(struct clr_ring *ring, const struct clr_arena *arena, uint32_t index,
-                    uint64_t from, const struct clr_arena_ring *state)
+                    uint64_t from, uint64_t to)
 {
     ring->arena = arena;
     ring->index = index;
     ring->position = from;
-    ring->left = *state;
+    ring->drain_end = to;
 }

@@ -26,6 +26,7 @@ struct clr_totals {
     uint64_t delivered;
     uint64_t lost;
     uint64_t bad_records;           /* a batch was given up in the middle */
+    uint64_t last_ns;               /* of all that was handed out */
     size_t queued_bytes;            /* over all rings: the connection's back-pressure */
     unsigned open_inputs;           /* not ended yet */
     void (*drained)(void *context); /* an input ran dry or ended */
@@ -40,10 +41,11 @@ struct clr_ring {
     bool is_placed;                 /* `position` is known */
     uint64_t position;              /* of the next byte expected from this ring */
     struct clr_chunk *first, *last; /* owned queue */
+    struct clr_loss untold;         /* waits for its place among the records */
     /* what is left of it in a dead process's arena; NULL = nothing */
     const struct clr_arena *arena;
     uint32_t index;
-    struct clr_arena_ring left;
+    uint64_t drain_end;
     bool closing; /* nothing more will be put in: end when empty */
 };
 
@@ -55,15 +57,17 @@ void clr_ring_finish(struct clr_ring *ring);
  * left out. 0, -ENOMEM, or -EBADMSG for a position that leaves a gap.
  */
 int clr_ring_put(struct clr_ring *ring, uint64_t position, const uint8_t *records, size_t size);
-/* A loss of the owner that is told outside the ring's bytes, after all that lies in them so far.
- * -EBADMSG for a count nobody can believe. */
-int clr_ring_put_lost(struct clr_ring *ring, uint64_t from_ns, uint64_t to_ns, uint64_t count);
 /*
- * What a dead process left in its ring, from `from` on, comes behind what was put in, and its
- * untold drops behind that. Bytes are fetched piece by piece as the merge asks, so that a large
- * arena costs no memory at once.
+ * A loss of the owner that is told outside the ring's bytes. It may overtake records that are older
+ * than its end: it is handed out in front of the first later one, or once the mark has passed it.
+ * -EBADMSG for a count nobody can believe.
+ */
+int clr_ring_put_lost(struct clr_ring *ring, const struct clr_loss *loss);
+/*
+ * What a dead process left in its ring, [from, to), comes behind what was put in. Bytes are fetched
+ * piece by piece as the merge asks, so that a large arena costs no memory at once.
  */
 void clr_ring_drain(struct clr_ring *ring, const struct clr_arena *arena, uint32_t index,
-                    uint64_t from, const struct clr_arena_ring *state);
+                    uint64_t from, uint64_t to);
 
 #endif

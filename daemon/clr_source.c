@@ -100,6 +100,7 @@ static int on_batch(struct clr_source *clr, const uint8_t *payload, size_t size)
 static int on_lost(struct clr_source *clr, const uint8_t *payload, size_t size)
 {
     struct trd_ring_lost lost;
+    struct clr_loss loss;
     struct clr_ring *ring;
     int result = trd_frame_ring_lost(payload, size, &lost);
 
@@ -109,7 +110,8 @@ static int on_lost(struct clr_source *clr, const uint8_t *payload, size_t size)
     if (!ring)
         return -EBADMSG;
     clr_source_set_owner(clr, ring, lost.tid);
-    return clr_ring_put_lost(ring, lost.from_ns, lost.to_ns, lost.count);
+    loss = (struct clr_loss){ lost.from_ns, lost.to_ns, lost.count };
+    return clr_ring_put_lost(ring, &loss);
 }
 
 static int on_mark(struct clr_source *clr, const uint8_t *payload, size_t size)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -124,10 +125,9 @@ static int prepare_profiler(struct run *run)
     if (profiler_library_find(run->library, sizeof(run->library)) != 0 ||
         profiler_library_check(run->library) != 0)
         return EXIT_NOTHING;
-    result = runtime_dir_create(run->directory, "");
+    result = runtime_dir_create(run->directory, "", getenv("TMPDIR"));
     if (result != 0) {
-        log_error("cannot make a directory for the socket below /tmp: %s", strerror(-result));
-        run->directory[0] = '\0';
+        log_error("cannot make a directory for the socket in /tmp: %s", strerror(-result));
         return EXIT_NOTHING;
     }
     (void)snprintf(run->socket_path, sizeof(run->socket_path), "%s/profiler.sock", run->directory);
@@ -288,7 +288,6 @@ int command_run(const struct options *options)
             result = EXIT_NOTHING;
         }
     }
-    if (run.directory[0])
-        runtime_dir_remove(run.directory);
+    runtime_dir_remove(run.directory);
     return result;
 }

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #define SET_SERVER 0xff
 #define ANSWER_OK 0x00
 #define ANSWER_ERROR 0xff
+#define ANSWER_MAX 256 /* an answer without data has 24 bytes */
 
 static const char magic[14] = "DOTNET_IPC_V1";
 
@@ -114,8 +116,10 @@ int dotnet_ipc_parse_answer(const uint8_t *bytes, size_t size, int32_t *out_hres
     return 0;
 }
 
-static int connect_to(const char *path)
+/* A server whose queue is full would keep us waiting: the time to send bounds connecting too. */
+static int connect_to(const char *path, int timeout_ms)
 {
+    const struct timeval timeout = { timeout_ms / 1000, timeout_ms % 1000 * 1000 };
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd;
 
@@ -125,6 +129,7 @@ static int connect_to(const char *path)
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
         int error = errno;
 
@@ -134,38 +139,53 @@ static int connect_to(const char *path)
     return fd;
 }
 
+/* Bytes read; -ETIMEDOUT, -ECONNRESET at the end, or another negative errno. */
+static ssize_t receive(int fd, uint8_t *out, size_t size, int timeout_ms)
+{
+    struct pollfd ready = { .fd = fd, .events = POLLIN };
+    int polled;
+    ssize_t got;
+
+    do
+        polled = poll(&ready, 1, timeout_ms);
+    while (polled < 0 && errno == EINTR);
+    if (polled <= 0)
+        return polled == 0 ? -ETIMEDOUT : -errno;
+    got = recv(fd, out, size, 0);
+    return got > 0 ? got : got == 0 ? -ECONNRESET : -errno;
+}
+
+static int await_answer(int fd, int timeout_ms, int32_t *out_hresult)
+{
+    uint8_t answer[ANSWER_MAX];
+    size_t size = 0;
+    int result = -EAGAIN;
+
+    while (result == -EAGAIN && size < sizeof(answer)) {
+        ssize_t got = receive(fd, answer + size, sizeof(answer) - size, timeout_ms);
+
+        if (got < 0)
+            return (int)got;
+        size += (size_t)got;
+        result = dotnet_ipc_parse_answer(answer, size, out_hresult);
+    }
+    return result == -EAGAIN ? -EBADMSG : result;
+}
+
 int dotnet_ipc_request(const char *socket_path, const uint8_t *message, size_t size, int timeout_ms,
                        int32_t *out_hresult)
 {
-    uint8_t answer[256];
-    size_t got = 0;
-    int fd = connect_to(socket_path);
+    int fd = connect_to(socket_path, timeout_ms);
+    ssize_t sent;
     int result;
 
     if (fd < 0)
-        return fd;
-    result = send(fd, message, size, MSG_NOSIGNAL) == (ssize_t)size ? -EAGAIN : -errno;
-    while (result == -EAGAIN) {
-        struct pollfd ready = { .fd = fd, .events = POLLIN };
-        ssize_t count;
-        int polled = poll(&ready, 1, timeout_ms);
-
-        if (polled < 0 && errno == EINTR)
-            continue;
-        if (polled <= 0) {
-            result = polled == 0 ? -ETIMEDOUT : -errno;
-            break;
-        }
-        count = recv(fd, answer + got, sizeof(answer) - got, 0);
-        if (count <= 0) {
-            result = count == 0 ? -ECONNRESET : -errno;
-            break;
-        }
-        got += (size_t)count;
-        result = dotnet_ipc_parse_answer(answer, got, out_hresult);
-        if (result == -EAGAIN && got == sizeof(answer))
-            result = -EBADMSG;
-    }
+        return fd == -EAGAIN ? -ETIMEDOUT : fd;
+    sent = send(fd, message, size, MSG_NOSIGNAL);
+    if (sent == (ssize_t)size)
+        result = await_answer(fd, timeout_ms, out_hresult);
+    else
+        result = sent < 0 && errno != EAGAIN ? -errno : -ETIMEDOUT;
     close(fd);
     return result;
 }

@@ -1,35 +1,45 @@
 /*
  * A running .NET process that is to be attached to: is it there, may we, where is its diagnostics
  * socket, and what must lie where inside its own view of the file system. Every "no" is one
- * sentence.
+ * sentence on stderr.
  */
 #ifndef TRACERD_DAEMON_DOTNET_TARGET_H
 #define TRACERD_DAEMON_DOTNET_TARGET_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "attach.h"
+#include "runtime_dir.h"
 
 struct dotnet_target {
     pid_t pid;       /* ours */
     pid_t inner_pid; /* its own */
     uid_t user;
-    char root[32];         /* "" or /proc/PID/root: prefix of its paths for us */
-    char diagnostics[256]; /* its socket, for us */
-    char library[512];     /* the profiler, as the target sees it */
-    char copied[600];      /* what was put into its root for that, for us; "" = nothing */
+    gid_t group;
+    char root[32];                   /* "" or /proc/PID/root: prefix of its paths for us */
+    char diagnostics[256];           /* its socket, for us */
+    char directory[RUNTIME_DIR_MAX]; /* made for it, for us; "" = none yet */
+    char library[512];               /* the profiler, as the target sees it */
 };
 
-/* 0, or EXIT_NOTHING after one sentence on stderr. */
+/* 0, or EXIT_NOTHING. */
 int dotnet_target_find(struct dotnet_target *target, pid_t pid);
-/* Makes the library readable for the target, copying it into its root if that is another one: under
- * a name of its content, renamed into place, never over a file that may be mapped. */
-int dotnet_target_place_library(struct dotnet_target *target, const char *library);
+/*
+ * Makes a directory that only the target's user (and we) can enter, and has the library where the
+ * target can read it: in that directory, under a new name, unless it can read the original. 0, or
+ * EXIT_NOTHING.
+ */
+int dotnet_target_prepare(struct dotnet_target *target, const char *library);
+/* Gives a file in the directory to the target's user. */
+int dotnet_target_give(const struct dotnet_target *target, const char *path);
+/* Removes the directory. What the target has mapped stays mapped. */
+void dotnet_target_finish(struct dotnet_target *target);
+
 /*
  * Sends AttachProfiler for the main slot, and where that is taken for a notification-only one.
- * `socket_path`: the daemon's, as the target sees it.
+ * `socket_path`: the daemon's, as the target sees it. Blocks for as long as the runtime needs, 15 s
+ * at most; uses nothing of the loop and may run on another thread. 0, or EXIT_NOTHING.
  */
 int dotnet_target_attach(const struct dotnet_target *target, const char *socket_path,
                          uint32_t categories);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tracefs_linux.h"
 
@@ -65,19 +66,46 @@ pid_t target_inner_tid(pid_t pid, pid_t tid)
     return inner == -1 ? tid : inner;
 }
 
-int target_user(pid_t pid, uid_t *out)
+/* The second number of a line like `Uid:\t1000\t1000\t1000\t1000`: the effective one. */
+static int effective_id(const char *status, const char *key, unsigned *out)
+{
+    const char *line = status ? strstr(status, key) : NULL;
+
+    return line && sscanf(line + strlen(key), "%*u %u", out) == 1 ? 0 : -ESRCH;
+}
+
+int target_user(pid_t pid, uid_t *out_user, gid_t *out_group)
 {
     char *status = read_proc(pid, "status", NULL);
-    const char *line = status ? strstr(status, "\nUid:") : NULL;
-    unsigned real, effective;
-    int result = -ESRCH;
+    int result = effective_id(status, "\nUid:", out_user);
 
-    if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2) {
-        *out = effective;
-        result = 0;
-    }
+    if (result == 0)
+        result = effective_id(status, "\nGid:", out_group);
     free(status);
     return result;
+}
+
+static int same_file(const char *ours, const char *theirs)
+{
+    struct stat a, b;
+
+    if (stat(ours, &a) != 0 || stat(theirs, &b) != 0)
+        return -errno;
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int target_has_own_root(pid_t pid)
+{
+    char path[64];
+    int same;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+    same = same_file("/proc/self/ns/mnt", path);
+    if (same == 1) {
+        (void)snprintf(path, sizeof(path), "/proc/%d/root/", pid);
+        same = same_file("/", path);
+    }
+    return same < 0 ? same : !same;
 }
 
 pid_t *target_threads(pid_t pid, size_t *out_count)

@@ -12,8 +12,11 @@
 /* pid as the process sees itself (last number of NSpid); pid itself if /proc does not say; -ESRCH.
  */
 pid_t target_inner_pid(pid_t pid);
-/* Effective user; -ESRCH. */
-int target_user(pid_t pid, uid_t *out);
+/* Effective user and group; -ESRCH. */
+int target_user(pid_t pid, uid_t *out_user, gid_t *out_group);
+/* Does it see another file system tree than we (mount namespace, or root directory)? -errno if we
+ * may not look. */
+int target_has_own_root(pid_t pid);
 /* What one of its threads calls itself; -ESRCH. */
 pid_t target_inner_tid(pid_t pid, pid_t tid);
 /* Thread ids now; allocated, *out_count of them. NULL with errno. */

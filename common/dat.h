@@ -102,7 +102,7 @@ struct dat {
     uint64_t sections[DAT_OPTION_LAST + 1]; /* v7: where metadata lies; 0 = not told */
     struct trd_damage damage[DAT_DAMAGE_MAX]; /* what: owned */
     size_t damage_count;
-    char *error;
+    char *error; /* the caller's until open returns; then the sentence is of no use any more */
     size_t error_size;
 };
 

@@ -143,6 +143,9 @@ static int next_page(struct dat_cpu *cpu)
     if (next_page_bytes(cpu, &bytes, &size) == 0)
         return 0;
     (void)trd_page_init(&cpu->page, bytes, size, trd_catalog_get_layout(cpu->dat->catalog));
+    /* What a cut file lacks has been told. */
+    if (cpu->cut && size < cpu->buffer->public.page_size)
+        cpu->page.damaged = 0;
     if (cpu->page.lost_events)
         lose(cpu, cpu->page.lost);
     return 1;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #define TAG_SIZE 10
+/* How far behind damaged options the data is looked for; options hold some KiB. */
+#define SEARCH_MAX (16u << 20)
 
 static bool tag_is(const uint8_t *tag, const char *name)
 {
@@ -127,16 +129,46 @@ static int read_instance(struct dat *dat, const struct instance *instance, uint3
     return read_cpu_table(dat, &cursor, instance->name, cpu_count);
 }
 
-static int check_data_tag(struct dat *dat, const uint8_t *tag)
+/* Where options cannot be stepped through, the tag before the data still stands behind them. */
+static int find_data(struct dat *dat, struct cursor *cursor, size_t from)
 {
+    size_t left = cursor->size - from;
+    const uint8_t *tag =
+        memmem(cursor->bytes + from, left < SEARCH_MAX ? left : SEARCH_MAX, "flyrecord", TAG_SIZE);
+
+    if (!tag)
+        return -EBADMSG;
+    dat_add_damage(dat, (uint64_t)(tag - cursor->bytes) - from,
+                   "the options at offset %zu are damaged; the data was found behind them, what "
+                   "they said is missing",
+                   from);
+    cursor->failed = false;
+    cursor->at = (size_t)(tag - cursor->bytes) + TAG_SIZE;
+    return 0;
+}
+
+/* Up to the table of CPUs, which stands behind the last tag. */
+static int read_tags(struct dat *dat, struct cursor *cursor, struct instance *instances,
+                     size_t *instance_count)
+{
+    const uint8_t *tag = cursor_take(cursor, TAG_SIZE);
+    size_t from = cursor->at;
+    int result = 0;
+
+    if (tag_is(tag, "options")) {
+        result = read_options(dat, cursor, instances, instance_count);
+        tag = cursor_take(cursor, TAG_SIZE);
+    }
     if (tag_is(tag, "latency"))
         return dat_fail(dat, -ENOTSUP,
                         "the file holds a latency tracer's text, not binary data; read it with "
                         "trace-cmd report");
-    if (!tag_is(tag, "flyrecord"))
-        return dat_fail(dat, -EBADMSG,
-                        "the file ends before its data, or something else stands there");
-    return 0;
+    if (result == 0 && tag_is(tag, "flyrecord"))
+        return 0;
+    if (result == 0)
+        result = dat_fail(dat, -EBADMSG,
+                          "the file ends before its data, or something else stands there");
+    return find_data(dat, cursor, from) == 0 ? 0 : result;
 }
 
 int dat_read_v6(struct dat *dat, struct cursor *cursor)
@@ -144,27 +176,20 @@ int dat_read_v6(struct dat *dat, struct cursor *cursor)
     struct instance *instances = calloc(DAT_BUFFERS_MAX, sizeof(*instances));
     size_t instance_count = 0;
     uint32_t cpu_count;
-    const uint8_t *tag;
     int result = instances ? read_metadata(dat, cursor) : -ENOMEM;
 
     if (result != 0)
         goto out;
     cpu_count = cursor_u32(cursor);
-    tag = cursor_take(cursor, TAG_SIZE);
-    if (tag_is(tag, "options")) {
-        result = read_options(dat, cursor, instances, &instance_count);
-        if (result != 0)
-            goto out;
-        tag = cursor_take(cursor, TAG_SIZE);
-    }
+    result = read_tags(dat, cursor, instances, &instance_count);
+    if (result != 0)
+        goto out;
     /* A live recording does not know the count when it writes it first. */
     if (dat->cpu_count)
         cpu_count = dat->cpu_count;
     if (cpu_count == 0)
         dat_add_damage(dat, 0, "the file says that it was recorded on no CPU; nothing is read");
-    result = check_data_tag(dat, tag);
-    if (result == 0)
-        result = read_cpu_table(dat, cursor, "", cpu_count);
+    result = read_cpu_table(dat, cursor, "", cpu_count);
     if (result == 0)
         read_clock(dat, cursor);
     for (size_t i = 0; i < instance_count && result == 0; i++)

@@ -88,6 +88,9 @@ static int open_bytes(struct trd_reader **out, struct trd_reader *reader)
         trd_reader_destroy(reader);
         return result;
     }
+    /* Parts that failed are damage by now. */
+    if (dat->error_size > 0)
+        dat->error[0] = '\0';
     dat->error = NULL;
     dat->error_size = 0;
     *out = reader;

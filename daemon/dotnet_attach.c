@@ -1,17 +1,20 @@
 /* The request itself: its message, and what the runtime's answer means. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dotnet_ipc.h"
 #include "dotnet_target.h"
 #include "hresult.h"
 #include "log.h"
 #include "options.h"
-#include "profiler_library.h"
 #include "target_linux.h"
 
 #define ATTACH_TIMEOUT_MS 15000
+#define RELEASE_WAIT_MS 10000
+#define RELEASE_POLL_MS 100
 #define GC_WAIT_MS 5000 /* the runtime's wait for a background collection */
 
 static int send_attach(const struct dotnet_target *target, const uint8_t class_id[16],
@@ -29,8 +32,8 @@ static int send_attach(const struct dotnet_target *target, const uint8_t class_i
     return result;
 }
 
-/* Its initial environment says who was meant to have the main slot. */
-static void tell_holder(const struct dotnet_target *target)
+/* Whom the initial environment meant to have the main slot; allocated, NULL = nobody. */
+static char *find_holder(const struct dotnet_target *target)
 {
     static const char *const names[] = { "CORECLR_PROFILER_PATH_64", "CORECLR_PROFILER_PATH",
                                          "CORECLR_PROFILER" };
@@ -38,15 +41,47 @@ static void tell_holder(const struct dotnet_target *target)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !holder; i++)
         holder = target_environment(target->pid, names[i]);
+    return holder;
+}
+
+static bool is_ours_loaded(const struct dotnet_target *target)
+{
+    return target_maps(target->pid, strrchr(target->library, '/')) == 1;
+}
+
+/*
+ * A runtime lets go of a profiler that was told to detach when it likes, up to seconds later (3.1):
+ * as long as our library is in it, and no other was meant to be, the slot may become free.
+ */
+static int attach_main(const struct dotnet_target *target, const char *holder, const uint8_t *data,
+                       size_t size, int32_t *out_hresult)
+{
+    static const uint8_t class_id[16] = TRD_CLSID_MAIN_BYTES;
+    const struct timespec pause = { .tv_nsec = RELEASE_POLL_MS * 1000000 };
+    int result;
+
+    for (int waited_ms = 0;; waited_ms += RELEASE_POLL_MS) {
+        result = send_attach(target, class_id, data, size, out_hresult);
+        if (result != 0 || *out_hresult != HRESULT_PROFILER_ALREADY_ACTIVE || holder ||
+            waited_ms >= RELEASE_WAIT_MS || !is_ours_loaded(target))
+            return result;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static int attach_beside(const struct dotnet_target *target, const char *holder,
+                         const uint8_t *data, size_t size, int32_t *out_hresult)
+{
+    static const uint8_t class_id[16] = TRD_CLSID_NOTIFICATION_BYTES;
+
     log_notice("another profiler is active in process %d (%s): joining as notification-only",
                target->pid, holder ? holder : "attached later");
-    free(holder);
+    return send_attach(target, class_id, data, size, out_hresult);
 }
 
 static int tell_hresult(const struct dotnet_target *target, int32_t hresult)
 {
-    if (hresult == HRESULT_PROFILER_ALREADY_ACTIVE &&
-        target_maps(target->pid, "/" PROFILER_LIBRARY_NAME) == 1)
+    if (hresult == HRESULT_PROFILER_ALREADY_ACTIVE && is_ours_loaded(target))
         log_error("process %d is traced by another tracerd already", target->pid);
     else if (hresult == HRESULT_PROFILER_ALREADY_ACTIVE)
         log_error("cannot attach to process %d: its runtime has room for one profiler only, and "
@@ -76,17 +111,15 @@ static int tell_error(const struct dotnet_target *target, int error)
 int dotnet_target_attach(const struct dotnet_target *target, const char *socket_path,
                          uint32_t categories)
 {
-    static const uint8_t main_class[16] = TRD_CLSID_MAIN_BYTES;
-    static const uint8_t notification_class[16] = TRD_CLSID_NOTIFICATION_BYTES;
     uint8_t data[TRD_ATTACH_SIZE_MAX];
+    char *holder = find_holder(target);
     int32_t hresult = 0;
     int size = trd_attach_encode(socket_path, categories, data);
-    int result = size < 0 ? size : send_attach(target, main_class, data, (size_t)size, &hresult);
+    int result = size < 0 ? size : attach_main(target, holder, data, (size_t)size, &hresult);
 
-    if (result == 0 && hresult == HRESULT_PROFILER_ALREADY_ACTIVE) {
-        tell_holder(target);
-        result = send_attach(target, notification_class, data, (size_t)size, &hresult);
-    }
+    if (result == 0 && hresult == HRESULT_PROFILER_ALREADY_ACTIVE)
+        result = attach_beside(target, holder, data, (size_t)size, &hresult);
+    free(holder);
     if (result != 0)
         return tell_error(target, result);
     return hresult == 0 ? 0 : tell_hresult(target, hresult);

@@ -9,60 +9,106 @@
 /* These run one at a time for the process, on the thread that collects or suspends; a foreground
  * collection may lie within a background one, and no deeper. */
 #define GC_NESTING_MAX 2
+#define GENERATIONS_MAX 32
+#define FULL (1u << 2) /* generation 2 among those collected */
+
+struct collection {
+    uint32_t number;
+    uint32_t generations;
+    uint32_t reason;
+};
 
 static struct {
-    uint32_t open[GC_NESTING_MAX];
+    struct collection open[GC_NESTING_MAX];
     uint32_t depth;
+    struct collection last_full; /* ended, as it seemed; number 0 = none */
 } gc;
 static _Atomic COR_PRF_SUSPEND_REASON suspend_reason;
 
-static void open_collection(uint32_t number)
+static void emit_gc_start(const struct collection *collection)
+{
+    struct writer writer;
+    struct trd_ev_gc_start *event = WRITER_BEGIN(&writer, gc_start, GC, 0);
+
+    if (!event)
+        return;
+    event->number = collection->number;
+    event->generations = collection->generations;
+    event->reason = collection->reason;
+    writer_commit(&writer);
+}
+
+static void emit_gc_end(uint32_t number)
+{
+    struct writer writer;
+    struct trd_ev_gc_end *event = WRITER_BEGIN(&writer, gc_end, GC, 0);
+
+    if (!event)
+        return;
+    event->number = number;
+    writer_commit(&writer);
+}
+
+static void open_collection(const struct collection *collection)
 {
     /* The oldest one ended unheard, while the category was off. */
     if (gc.depth == GC_NESTING_MAX) {
         gc.open[0] = gc.open[1];
         gc.depth--;
     }
-    gc.open[gc.depth++] = number;
+    gc.open[gc.depth++] = *collection;
+    if (collection->generations & FULL)
+        gc.last_full.number = 0;
 }
 
 HRESULT on_gc_start(void *self, int32_t generation_count, BOOL *collected, COR_PRF_GC_REASON reason)
 {
-    struct trd_ev_gc_start *event;
-    uint32_t number, generations = 0;
-    struct writer writer;
+    struct collection collection = { .number = ++profiler_get()->collections,
+                                     .reason = (uint32_t)reason };
 
     (void)self;
-    number = ++profiler_get()->collections;
-    open_collection(number);
-    if (!gate_wants(TRD_CATEGORY_GC))
-        return S_OK;
-    for (int32_t i = 0; collected && i < generation_count && i < 32; i++)
-        generations |= collected[i] ? 1u << i : 0;
-    event = WRITER_BEGIN(&writer, gc_start, GC, 0);
-    if (event) {
-        event->number = number;
-        event->generations = generations;
-        event->reason = (uint32_t)reason;
-        writer_commit(&writer);
-    }
+    for (int32_t i = 0; collected && i < generation_count && i < GENERATIONS_MAX; i++)
+        collection.generations |= collected[i] ? 1u << i : 0;
+    open_collection(&collection);
+    if (gate_wants(TRD_CATEGORY_GC))
+        emit_gc_start(&collection);
     return S_OK;
+}
+
+/*
+ * One end more than starts. Before a background collection the runtime may do one of the younger
+ * generations; it counts two, announces one start, and two ends: the first looked like the full
+ * collection's, and this one is (measured on 8, 9 and 10). Without a full start before it, the
+ * collection began before the profiler came.
+ */
+static void end_unannounced_collection(void)
+{
+    struct collection collection = gc.last_full;
+
+    if (collection.number == 0)
+        return;
+    gc.last_full.number = 0;
+    collection.number = ++profiler_get()->collections;
+    if (!gate_wants(TRD_CATEGORY_GC))
+        return;
+    emit_gc_start(&collection);
+    emit_gc_end(collection.number);
 }
 
 HRESULT on_gc_end(void *self)
 {
-    struct trd_ev_gc_end *event;
-    struct writer writer;
-    uint32_t number;
+    struct collection *collection;
 
     (void)self;
-    if (gc.depth == 0) /* it began before the profiler came */
+    if (gc.depth == 0) {
+        end_unannounced_collection();
         return S_OK;
-    number = gc.open[--gc.depth];
-    if (gate_wants(TRD_CATEGORY_GC) && (event = WRITER_BEGIN(&writer, gc_end, GC, 0))) {
-        event->number = number;
-        writer_commit(&writer);
     }
+    collection = &gc.open[--gc.depth];
+    if (collection->generations & FULL)
+        gc.last_full = *collection;
+    if (gate_wants(TRD_CATEGORY_GC))
+        emit_gc_end(collection->number);
     return S_OK;
 }
 

@@ -681,6 +681,13 @@ static int nest_collections(struct traced *traced)
     vtbl->GarbageCollectionStarted(object, 2, generations, 1);
     vtbl->GarbageCollectionFinished(object);
     vtbl->GarbageCollectionFinished(object);
+    /* A younger one before a background one, announced as one; another within it. */
+    vtbl->GarbageCollectionStarted(object, 5, generations, 1);
+    vtbl->GarbageCollectionFinished(object);
+    vtbl->GarbageCollectionStarted(object, 2, generations, 1);
+    vtbl->GarbageCollectionFinished(object);
+    vtbl->GarbageCollectionFinished(object);
+    vtbl->GarbageCollectionFinished(object); /* nothing that could have ended */
     traced_wait_for_parent(traced);
     TRACED_EXPECT(vtbl->Shutdown(object) == S_OK);
     return 0;
@@ -705,7 +712,7 @@ static void note_collection(void *context, uint32_t tid, const struct reader_eve
                  ((const struct trd_ev_gc_end *)(const void *)event->fixed)->number);
 }
 
-static void test_collection_within_a_background_one_ends_with_its_own_number(void **state)
+static void test_collections_that_nest_end_with_their_own_numbers(void **state)
 {
     struct numbers numbers = { "" };
     struct reader reader;
@@ -719,7 +726,7 @@ static void test_collection_within_a_background_one_ends_with_its_own_number(voi
     traced_let_go_on(&traced);
     assert_int_equal(traced_wait(&traced), 0); /* not welcomed: all is left in the arena */
     assert_int_equal(reader_drain(&reader, note_collection, &numbers), 0);
-    assert_string_equal(numbers.text, "+1:1f +2:1f -2 +3:3 -3 -1 ");
+    assert_string_equal(numbers.text, "+1:1f +2:1f -2 +3:3 -3 -1 +4:1f -4 +5:3 -5 +6:1f -6 ");
     reader_finish(&reader);
     traced_finish(&traced);
 }
@@ -743,7 +750,7 @@ int main(void)
         cmocka_unit_test(test_profiler_gives_up_on_a_daemon_that_does_not_answer),
         cmocka_unit_test(test_profiler_does_not_talk_to_another_users_daemon),
         cmocka_unit_test(test_forked_child_leaves_its_parents_events_alone),
-        cmocka_unit_test(test_collection_within_a_background_one_ends_with_its_own_number),
+        cmocka_unit_test(test_collections_that_nest_end_with_their_own_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

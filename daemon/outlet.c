@@ -21,16 +21,20 @@ void outlet_finish(struct outlet *outlet)
     free(outlet->buffer);
 }
 
-void outlet_flush(struct outlet *outlet)
+static void hand_over(struct outlet *outlet, const struct line_batch *batch)
 {
     struct sink *next;
 
-    if (outlet->batch.size == 0)
-        return;
     for (struct sink *sink = outlet->sinks; sink; sink = next) {
         next = sink->next; /* a sink may take itself out */
-        sink->lines(sink, &outlet->batch);
+        sink->lines(sink, batch);
     }
+}
+
+void outlet_flush(struct outlet *outlet)
+{
+    if (outlet->batch.size > 0)
+        hand_over(outlet, &outlet->batch);
     outlet->batch = (struct line_batch){ .bytes = outlet->buffer };
 }
 
@@ -87,12 +91,16 @@ int outlet_record(struct outlet *outlet, const struct trd_record *record)
 
 void outlet_text(struct outlet *outlet, const char *line)
 {
-    size_t size = strlen(line);
+    const struct line_batch batch = { .bytes = line,
+                                      .size = strlen(line),
+                                      .count = 1,
+                                      .last_seq = outlet->seq++,
+                                      .first_ns = outlet->last_ns,
+                                      .last_ns = outlet->last_ns };
 
-    if (outlet->batch.size + size > BUFFER_SIZE)
-        outlet_flush(outlet);
-    memcpy(outlet->buffer + outlet->batch.size, line, size);
-    count_line(outlet, size, outlet->last_ns);
+    outlet_flush(outlet);
+    outlet->lines++;
+    hand_over(outlet, &batch);
 }
 
 void outlet_add(struct outlet *outlet, struct sink *sink)

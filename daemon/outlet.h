@@ -29,7 +29,7 @@ void outlet_finish(struct outlet *outlet);
 /* One line for a record. A record that cannot be written leaves a `lost` line in its place and
  * gives a negative errno. */
 int outlet_record(struct outlet *outlet, const struct trd_record *record);
-/* A ready line (hello, bye), shorter than TRD_JSON_LINE_MAX; uses up the next number. */
+/* A ready line of any length (hello, bye), handed over at once; uses up the next number. */
 void outlet_text(struct outlet *outlet, const char *line);
 /* Hands over what waits. */
 void outlet_flush(struct outlet *outlet);

@@ -455,7 +455,9 @@ int pipeline_exit_code(const struct pipeline *pipeline)
 {
     struct ledger total = ledger_book_total(&pipeline->book);
 
-    if (!pipeline->partial && !pipeline->sink_failed)
+    if (pipeline->sink_failed)
+        return EXIT_PARTIAL;
+    if (!pipeline->partial)
         return EXIT_COMPLETE;
     return total.delivered == 0 ? EXIT_NOTHING : EXIT_PARTIAL;
 }

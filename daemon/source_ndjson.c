@@ -11,21 +11,20 @@
 #include <string.h>
 
 #include "log.h"
+#include "ndjson_line.h"
 #include "source_files.h"
-#include "tracerd/json.h"
 
 #define NAMES_MAX 4096 /* kinds of events in one file */
+#define LINE_SIZE (NDJSON_LINE_MAX + 2)
 
 struct ndjson_source {
     struct source source;
     struct trd_merge_input input;
     struct pipeline *pipeline;
-    FILE *file; /* owned */
-    char *line; /* owned; the last one read */
-    size_t capacity;
-    size_t size;            /* of the line, without its end */
-    json_t *object;         /* owned; the line parsed: strings of the last record live here */
-    char *names[NAMES_MAX]; /* owned; interned, since rows are kept by address */
+    FILE *file;                /* owned */
+    char *line;                /* owned, LINE_SIZE; the last one read */
+    struct ndjson_line parsed; /* strings of the last record live here and in `line` */
+    char *names[NAMES_MAX];    /* owned; interned, since rows are kept by address */
     size_t name_count;
     uint64_t line_number;
     uint64_t last_ts_ns;
@@ -48,158 +47,6 @@ static const char *intern(struct ndjson_source *ndjson, const char *name)
         return "(too many names)";
     ndjson->names[ndjson->name_count] = strdup(name);
     return ndjson->names[ndjson->name_count] ? ndjson->names[ndjson->name_count++] : "?";
-}
-
-static uint64_t get_wide(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    if (json_is_integer(value))
-        return (uint64_t)json_integer_value(value);
-    return json_is_string(value) ? strtoull(json_string_value(value), NULL, 10) : 0;
-}
-
-static int32_t get_small(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_integer(value) ? (int32_t)json_integer_value(value) : -1;
-}
-
-static bool get_kind(const char *text, uint8_t *out)
-{
-    static const struct {
-        const char *text;
-        uint8_t kind;
-    } kinds[] = { { "ev", TRD_KIND_EVENT },
-                  { "span", TRD_KIND_SPAN },
-                  { "lost", TRD_KIND_LOST },
-                  { "def", TRD_KIND_DEFINITION },
-                  { "ctr", TRD_KIND_COUNTER } };
-
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(text, kinds[i].text) == 0) {
-            *out = kinds[i].kind;
-            return true;
-        }
-    return false;
-}
-
-static uint16_t get_flags(const json_t *object)
-{
-    static const struct {
-        const char *key;
-        uint16_t flag;
-    } flags[] = { { "late", TRD_RECORD_F_LATE },
-                  { "unaligned", TRD_RECORD_F_UNALIGNED },
-                  { "catch_up", TRD_RECORD_F_CATCH_UP },
-                  { "cut", TRD_RECORD_F_CUT },
-                  { "incomplete", TRD_RECORD_F_INCOMPLETE } };
-    uint16_t result = 0;
-
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        if (json_is_true(json_object_get(object, flags[i].key)))
-            result |= flags[i].flag;
-    return result;
-}
-
-/* End of the JSON object that starts at `at`, in a line that is known to be well-formed. */
-static const char *object_end(const char *at, const char *end)
-{
-    unsigned depth = 0;
-    bool in_text = false;
-
-    for (; at < end; at++) {
-        if (in_text && *at == '\\')
-            at++;
-        else if (*at == '"')
-            in_text = !in_text;
-        else if (!in_text && *at == '{')
-            depth++;
-        else if (!in_text && *at == '}' && --depth == 0)
-            return at + 1;
-    }
-    return end;
-}
-
-/* The text of the args object as it stands in the line. No string can hold the needle: its quotes
- * would be escaped. */
-static void set_args(const struct ndjson_source *ndjson, struct trd_record *out)
-{
-    static const char needle[] = "\"args\":{";
-    const char *args = memmem(ndjson->line, ndjson->size, needle, sizeof(needle) - 1);
-
-    out->args_json = args ? args + sizeof(needle) - 2 : "{}";
-    out->args_json_size =
-        args ? (uint32_t)(object_end(out->args_json, ndjson->line + ndjson->size) - out->args_json)
-             : 2;
-}
-
-static void set_source(const json_t *object, struct trd_record *out)
-{
-    const char *source = json_string_value(json_object_get(object, "src"));
-
-    out->source = !source                      ? TRD_SOURCE_TRACERD
-                  : strcmp(source, "clr") == 0 ? TRD_SOURCE_CLR
-                                               : TRD_SOURCE_FTRACE;
-}
-
-static void set_lost(const json_t *object, struct trd_record *out)
-{
-    const json_t *count = json_object_get(object, "n");
-
-    out->lost = json_is_integer(count) ? (uint64_t)json_integer_value(count) : TRD_LOST_UNKNOWN;
-    out->lost_from_ns = get_wide(object, "from");
-    out->ts_ns = get_wide(object, "to");
-}
-
-static void set_envelope(struct ndjson_source *ndjson, struct trd_record *out)
-{
-    const json_t *object = ndjson->object;
-    const json_t *thread = json_object_get(object, "thread");
-
-    out->ts_ns = get_wide(object, "ts");
-    out->dur_ns = get_wide(object, "dur");
-    out->cpu = get_small(object, "cpu");
-    out->pid = get_small(object, "pid");
-    out->tid = get_small(object, "tid");
-    out->flags = get_flags(object);
-    out->stream = json_string_value(json_object_get(object, "stream"));
-    set_source(object, out);
-    if (json_is_string(thread)) {
-        out->thread = json_string_value(thread);
-        out->thread_size = (uint32_t)json_string_length(thread);
-    }
-}
-
-/* 1 = a record, 0 = a line that is not repeated, -EBADMSG. */
-static int parse_line(struct ndjson_source *ndjson, struct trd_record *out)
-{
-    const char *kind, *name;
-
-    json_decref(ndjson->object);
-    ndjson->object = json_loadb(ndjson->line, ndjson->size, JSON_ALLOW_NUL, NULL);
-    kind = json_string_value(json_object_get(ndjson->object, "k"));
-    if (!kind)
-        return -EBADMSG;
-    trd_record_init(out);
-    if (!get_kind(kind, &out->kind)) {
-        ndjson->bye_seen |= strcmp(kind, "bye") == 0;
-        return 0;
-    }
-    set_envelope(ndjson, out);
-    if (out->kind == TRD_KIND_LOST) {
-        set_lost(ndjson->object, out);
-        return 1;
-    }
-    name = json_string_value(json_object_get(ndjson->object, "name"));
-    if (!name || out->dur_ns > UINT64_MAX - out->ts_ns)
-        return -EBADMSG;
-    out->name = intern(ndjson, name);
-    set_args(ndjson, out);
-    if (out->kind == TRD_KIND_SPAN)
-        out->ts_ns += out->dur_ns;
-    return 1;
 }
 
 static void count(struct ledger *ledger, const struct trd_record *record)
@@ -238,23 +85,39 @@ static void note_bad_line(struct ndjson_source *ndjson)
     ndjson->bad_lines++;
 }
 
+/* Bytes of the next line, its end included; 0 at the end of the file. What does not fit is passed
+ * over: the line is too long then, whoever parses it will say. */
+static size_t read_line(struct ndjson_source *ndjson)
+{
+    size_t size = 0;
+    int byte;
+
+    while ((byte = getc_unlocked(ndjson->file)) != EOF) {
+        if (size < LINE_SIZE)
+            ndjson->line[size++] = (char)byte;
+        if (byte == '\n')
+            break;
+    }
+    return size;
+}
+
 /* 1 and a record, 0 at the end of the file. */
 static int read_record(struct ndjson_source *ndjson, struct trd_record *out)
 {
     while (!ndjson->stopped) {
-        ssize_t size = getline(&ndjson->line, &ndjson->capacity, ndjson->file);
+        size_t size = read_line(ndjson);
         int result;
 
-        if (size < 0)
+        if (size == 0)
             return 0;
         ndjson->line_number++;
-        while (size > 0 && (ndjson->line[size - 1] == '\n' || ndjson->line[size - 1] == '\r'))
-            size--;
-        ndjson->size = (size_t)size;
-        /* Nothing that we write is longer, nor could it be written again. */
-        result = size > TRD_JSON_LINE_MAX / 2 ? -EBADMSG : parse_line(ndjson, out);
-        if (result == 1)
+        result = ndjson_line_parse(&ndjson->parsed, ndjson->line, size, out);
+        ndjson->bye_seen |= result == 0 && ndjson->parsed.is_bye;
+        if (result == 1) {
+            if (out->name)
+                out->name = intern(ndjson, out->name);
             return 1;
+        }
         if (result < 0)
             note_bad_line(ndjson);
     }
@@ -317,7 +180,7 @@ static void destroy(struct source *source)
 {
     struct ndjson_source *ndjson = (struct ndjson_source *)source;
 
-    json_decref(ndjson->object);
+    ndjson_line_finish(&ndjson->parsed);
     json_decref(ndjson->source.origin);
     free(ndjson->line);
     if (ndjson->file)
@@ -327,23 +190,42 @@ static void destroy(struct source *source)
     free(ndjson);
 }
 
+#define ORIGIN_TEXT_MAX 256 /* a host name, a UUID, a time: anything longer is none of these */
+
+static void take_text(json_t *to, const json_t *from, const char *key)
+{
+    json_t *text = json_object_get(from, key);
+
+    if (json_is_string(text) && json_string_length(text) <= ORIGIN_TEXT_MAX)
+        json_object_set(to, key, text);
+}
+
+static json_t *read_anchor(const json_t *hello)
+{
+    const json_t *anchor = json_object_get(hello, "anchor");
+    json_t *object = json_object();
+
+    take_text(object, anchor, "mono");
+    take_text(object, anchor, "realtime");
+    take_text(object, anchor, "error_ns");
+    take_text(object, anchor, "utc");
+    return object;
+}
+
 /* What `hello` says of where the recording comes from, if the first line is one. */
 static void read_origin(struct ndjson_source *ndjson)
 {
-    static const char *const members[] = { "host", "boot_id", "anchor" };
-    const char *clock;
-    json_t *hello = NULL;
-    ssize_t size = getline(&ndjson->line, &ndjson->capacity, ndjson->file);
+    size_t size = read_line(ndjson);
+    json_t *hello = json_loadb(ndjson->line, size, 0, NULL);
+    const char *clock = json_string_value(json_object_get(hello, "clock"));
 
-    if (size > 0)
-        hello = json_loadb(ndjson->line, (size_t)size, 0, NULL);
-    clock = json_string_value(json_object_get(hello, "clock"));
     if (clock)
         ndjson->source.clock = source_clock_name(clock);
     ndjson->source.origin = json_object();
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        if (json_object_get(hello, members[i]))
-            json_object_set(ndjson->source.origin, members[i], json_object_get(hello, members[i]));
+    take_text(ndjson->source.origin, hello, "host");
+    take_text(ndjson->source.origin, hello, "boot_id");
+    if (json_is_object(json_object_get(hello, "anchor")))
+        json_object_set_new(ndjson->source.origin, "anchor", read_anchor(hello));
     json_decref(hello);
     rewind(ndjson->file);
 }
@@ -352,10 +234,11 @@ int source_ndjson_open(struct pipeline *pipeline, const char *path)
 {
     struct ndjson_source *ndjson = calloc(1, sizeof(*ndjson));
 
-    if (ndjson)
+    if (ndjson && (ndjson->line = malloc(LINE_SIZE)))
         ndjson->file = fopen(path, "re");
     if (!ndjson || !ndjson->file) {
         log_error("cannot open the file: path=%s, error=\"%s\"", path, strerror(errno));
+        free(ndjson ? ndjson->line : NULL);
         free(ndjson);
         return EXIT_NOTHING;
     }

@@ -178,16 +178,3 @@ void print_destroy(const struct trd_print_format *format)
     print_arena_destroy(format->arena);
     free((struct trd_print_format *)format);
 }
-
-size_t trd_event_print(const struct trd_catalog *catalog, const struct trd_schema *schema,
-                       const uint8_t *data, size_t size, char *out, size_t capacity)
-{
-    struct print_record record = { catalog, schema, data, size };
-    struct print_out text = { out, capacity > 0 ? capacity - 1 : 0, 0 };
-
-    if (schema->print_format)
-        print_pieces(&text, &record, schema->print_format->pieces, schema->print_format->count);
-    if (capacity > 0)
-        out[text.length < capacity ? text.length : capacity - 1] = '\0';
-    return text.length;
-}

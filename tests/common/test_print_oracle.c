@@ -15,6 +15,7 @@
 
 #define TEXT_MAX 65536
 #define EVENTS_MIN 10000
+#define SHOWN_MAX 20
 
 enum reason {
     REASON_NONE,
@@ -37,6 +38,7 @@ struct oracle {
     uint64_t equal;
     uint64_t different[REASON_COUNT];
     uint8_t *kinds; /* by event id: bit 0 seen, bit 1 differs without reason */
+    unsigned shown;
 };
 
 static bool is_kernel_text(const struct node *node)
@@ -131,8 +133,16 @@ static void note_difference(struct oracle *oracle, const struct trd_schema *sche
     if (reason != REASON_NONE || oracle->kinds[schema->id] & 2)
         return;
     oracle->kinds[schema->id] |= 2;
+    if (oracle->shown++ >= SHOWN_MAX)
+        return;
     printf("%s\n  kernel: %.*s\n  ours:   %s\n", schema->full_name, (int)strcspn(line, "\n"), line,
            ours);
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return line + (*line == '\n');
 }
 
 /* Compares one event with the text at *line and moves that behind it. */
@@ -148,10 +158,13 @@ static void compare(struct oracle *oracle, const struct trd_page_event *event, c
         oracle->different[REASON_NONE]++;
         return;
     }
-    while (strncmp(*line, "CPU:", 4) == 0 || **line == '#')
-        *line += strcspn(*line, "\n") + 1;
+    if (strncmp(*line, "CPU:", 4) == 0) /* where events were lost */
+        *line = next_line(*line);
     oracle->kinds[record.schema->id] |= 1;
-    name_size = (size_t)snprintf(ours, sizeof(ours), "%s: ", record.schema->name);
+    /* ftrace's own events stand without their name. */
+    name_size = strcmp(record.schema->system, "ftrace") == 0
+                    ? 0
+                    : (size_t)snprintf(ours, sizeof(ours), "%s: ", record.schema->name);
     size = name_size + trd_event_print(oracle->catalog, record.schema, record.data, record.size,
                                        ours + name_size, sizeof(ours) - name_size);
     if (size < sizeof(ours) && strncmp(*line, ours, size) == 0 && (*line)[size] == '\n') {
@@ -160,8 +173,7 @@ static void compare(struct oracle *oracle, const struct trd_page_event *event, c
         return;
     }
     note_difference(oracle, record.schema, ours, *line);
-    *line += strcspn(*line, "\n");
-    *line += **line == '\n';
+    *line = next_line(*line);
 }
 
 static bool compare_cpu(struct oracle *oracle, const struct tracefs_instance *instance, int cpu,
@@ -177,6 +189,8 @@ static bool compare_cpu(struct oracle *oracle, const struct tracefs_instance *in
     (void)snprintf(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", cpu);
     pages = tracefs_read(instance, file, &size);
     line = text;
+    while (line && (strncmp(line, "# tracer", 8) == 0 || strncmp(line, "#\n", 2) == 0))
+        line = next_line(line);
     for (size_t at = 0; text && pages && at + page_size <= size; at += page_size) {
         struct trd_page page;
         struct trd_page_event event;
@@ -266,7 +280,12 @@ int main(void)
     if (oracle.kinds && oracle.catalog && header && prepare(&instance) == 0 &&
         trd_catalog_set_header_page(oracle.catalog, header, size) == 0) {
         (void)tracefs_write(&instance, "tracing_on", "1");
+        (void)tracefs_write(&instance, "events/timer/timer_start/trigger", "stacktrace:20");
+        (void)tracefs_write(&instance, "trace_marker", "a marker with a newline\n");
+        (void)tracefs_write(&instance, "trace_marker", "and one without: 100%");
+        (void)tracefs_write(&instance, "trace_marker_raw", "\1\2\3\4raw bytes");
         make_load();
+        (void)tracefs_write(&instance, "events/timer/timer_start/trigger", "!stacktrace");
         (void)tracefs_write(&instance, "tracing_on", "0");
         (void)tracefs_write(&instance, "events/enable", "0");
         for (int cpu = 0; cpu < (int)sysconf(_SC_NPROCESSORS_CONF); cpu++)

@@ -21,9 +21,15 @@ struct compiler {
 
 static void note_problem(struct compiler *compiler, const char *what)
 {
-    if (compiler->problem_count++ == 0)
-        (void)snprintf(compiler->problem, sizeof(compiler->problem), "argument %u: %s",
-                       compiler->argument, what);
+    char *text = compiler->problem;
+
+    if (compiler->problem_count++ > 0)
+        return;
+    if (compiler->argument > 0)
+        (void)snprintf(text, sizeof(compiler->problem), "argument %u: %s", compiler->argument,
+                       what);
+    else
+        (void)snprintf(text, sizeof(compiler->problem), "%s", what);
 }
 
 /* What stands for an argument without a tree: `<its source>`. */

@@ -117,9 +117,25 @@ static void set_lost(const json_t *object, struct trd_record *out)
     out->ts_ns = get_wide(object, "to");
 }
 
+/*
+ * A text as it was before it was written: bad bytes in it come back, to be repaired the same way
+ * when it is written again. In place, since the object is thrown away. NULL if absent.
+ */
+static const char *get_text(const json_t *object, const char *key, size_t *out_size)
+{
+    const json_t *value = json_object_get(object, key);
+    char *text = (char *)(uintptr_t)json_string_value(value);
+
+    if (!text)
+        return NULL;
+    *out_size = trd_json_restore(text, json_string_length(value));
+    text[*out_size] = '\0';
+    return text;
+}
+
 static void set_envelope(const json_t *object, struct trd_record *out)
 {
-    const json_t *thread = json_object_get(object, "thread");
+    size_t size;
 
     out->ts_ns = get_wide(object, "ts");
     out->dur_ns = get_wide(object, "dur");
@@ -127,12 +143,10 @@ static void set_envelope(const json_t *object, struct trd_record *out)
     out->pid = get_small(object, "pid");
     out->tid = get_small(object, "tid");
     out->flags = get_flags(object);
-    out->stream = json_string_value(json_object_get(object, "stream"));
+    out->stream = get_text(object, "stream", &size);
+    out->thread = get_text(object, "thread", &size);
+    out->thread_size = out->thread ? (uint32_t)size : 0;
     set_source(object, out);
-    if (json_is_string(thread)) {
-        out->thread = json_string_value(thread);
-        out->thread_size = (uint32_t)json_string_length(thread);
-    }
 }
 
 int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
@@ -140,6 +154,7 @@ int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
 {
     const json_t *args;
     const char *kind;
+    size_t name_size = 0;
 
     ndjson_line_finish(line);
     while (size > 0 && (bytes[size - 1] == '\n' || bytes[size - 1] == '\r'))
@@ -160,10 +175,10 @@ int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
         set_lost(line->object, out);
         return out->lost <= NUMBER_MAX || out->lost == TRD_LOST_UNKNOWN ? 1 : -EBADMSG;
     }
-    out->name = json_string_value(json_object_get(line->object, "name"));
+    out->name = get_text(line->object, "name", &name_size);
     args = json_object_get(line->object, "args");
-    if (!out->name || (args && !json_is_object(args)) || out->dur_ns > NUMBER_MAX ||
-        out->dur_ns > UINT64_MAX - out->ts_ns)
+    if (!out->name || strlen(out->name) != name_size || (args && !json_is_object(args)) ||
+        out->dur_ns > NUMBER_MAX || out->dur_ns > UINT64_MAX - out->ts_ns)
         return -EBADMSG;
     set_args(line, bytes, size, out);
     if (out->kind == TRD_KIND_SPAN)

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracerd/json.h"
+
 #define ANCHOR_TRIES 10
 
 static uint64_t read_clock(clockid_t clock)
@@ -42,6 +44,18 @@ static json_t *wide(uint64_t value)
 
     (void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
     return json_string(digits);
+}
+
+/* Names of files and hosts are bytes: repaired as all texts of the stream are. */
+static json_t *repaired(const char *bytes)
+{
+    char text[6 * 256 + 2];
+    size_t size = strlen(bytes);
+
+    if (size > 256)
+        size = 256;
+    size = trd_json_string(bytes, size, text, sizeof(text));
+    return json_loadb(text, size, JSON_DECODE_ANY, NULL);
 }
 
 static void set_file_text(json_t *object, const char *key, const char *path)
@@ -104,7 +118,7 @@ static void set_here(json_t *object)
     char host[256] = "";
 
     (void)gethostname(host, sizeof(host) - 1);
-    json_object_set_new(object, "host", json_string(host));
+    json_object_set_new(object, "host", repaired(host));
     set_file_text(object, "boot_id", "/proc/sys/kernel/random/boot_id");
     json_object_set_new(object, "clock", json_string("mono"));
     clock_anchor_take(&anchor);
@@ -118,7 +132,7 @@ static json_t *source_object(const struct source *source, bool live)
 {
     json_t *object = json_object();
 
-    json_object_set_new(object, "source", json_string(source->name));
+    json_object_set_new(object, "source", repaired(source->name));
     if (source->clock)
         json_object_set_new(object, "clock", json_string(source->clock));
     if (!live && source->origin)
@@ -167,7 +181,7 @@ static json_t *ledgers_of_sources(const struct ledger_book *book)
 
     for (size_t i = 0; i < book->count; i++) {
         const struct ledger_row *row = &book->rows[i];
-        json_t *object = json_pack("{s:s}", "source", row->name);
+        json_t *object = json_pack("{s:o}", "source", repaired(row->name));
 
         if (row->clock)
             json_object_set_new(object, "clock", json_string(row->clock));

@@ -50,6 +50,26 @@ static void test_event_comes_back_with_every_member(void **state)
     ndjson_line_finish(&line);
 }
 
+/* Twice repaired would be another text. */
+static void test_bad_bytes_come_back_as_they_were_written(void **state)
+{
+    static const char text[] =
+        "{\"v\":1,\"k\":\"ev\",\"seq\":1,\"ts\":\"1\",\"src\":\"clr\",\"thread\":"
+        "\"w\\uf7ff \\uf7ef\\uf79f\\uf7bf\",\"name\":\"n\\uf7ff\","
+        "\"args\":{}}\n";
+    static char out[TRD_JSON_LINE_MAX];
+    struct trd_json *json;
+
+    (void)state;
+    assert_int_equal(trd_json_create(&json, NULL), 0);
+    assert_int_equal(parse(text), 1);
+    assert_memory_equal(record.thread, "w\xff ", 3);
+    assert_int_equal(trd_json_line(json, &record, 1, out, sizeof(out)), strlen(text));
+    assert_memory_equal(out, text, strlen(text));
+    trd_json_destroy(json);
+    ndjson_line_finish(&line);
+}
+
 static void test_absent_members_are_unknown(void **state)
 {
     (void)state;
@@ -117,6 +137,7 @@ static void test_damaged_lines_are_refused(void **state)
         "{\"k\":1}",
         "{\"k\":\"ev\"}",
         "{\"k\":\"ev\",\"name\":1}",
+        "{\"k\":\"ev\",\"name\":\"a\\u0000b\"}",
         "{\"k\":\"span\",\"name\":\"x\",\"dur\":-1}",
         "{\"k\":\"lost\",\"n\":-2}",
         "{\"k\":\"lost\",\"n\":9007199254740992}",
@@ -163,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_comes_back_with_every_member),
+        cmocka_unit_test(test_bad_bytes_come_back_as_they_were_written),
         cmocka_unit_test(test_absent_members_are_unknown),
         cmocka_unit_test(test_args_end_where_their_object_ends),
         cmocka_unit_test(test_args_spaced_by_another_program_keep_their_values),

@@ -249,6 +249,14 @@ def test_replay_recordings_of_two_boots_are_marked_as_unaligned():
         assert [record.get("unaligned") for record in Timeline(out).kind("ev")] == [None, True]
 
 
+def test_replay_file_name_of_any_bytes_is_in_the_account():
+    with folder() as place:
+        path = pathlib.Path(os.fsdecode(os.fsencode(place) + b"/\xff \"n.ndjson"))
+        recording(path, event(1))
+        timeline = replayed(path, place)
+        assert timeline.records[0]["sources"][0]["source"] == timeline.bye["sources"][0]["source"] == '\uf7ff "n.ndjson'
+
+
 def test_replay_selects_by_glob_and_by_category():
     lines = [event(1), event(2, "irq:irq_handler_entry"), event(3, "clr:gc_start"), event(4, "clr:jit_start"),
              '{"v":1,"k":"span","seq":2,"ts":"4","dur":1,"src":"clr","pid":7,"tid":7,"name":"clr:jit","args":{}}\n']

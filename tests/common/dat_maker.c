@@ -75,9 +75,8 @@ static void align(struct dat_maker_bytes *out, size_t size)
 
 static void mark(struct dat_maker *maker)
 {
-    if (maker->boundary_count == DAT_MAKER_BOUNDARIES)
-        abort();
-    maker->boundaries[maker->boundary_count++] = maker->file.size;
+    if (maker->boundary_count < DAT_MAKER_BOUNDARIES)
+        maker->boundaries[maker->boundary_count++] = maker->file.size;
 }
 
 void dat_maker_init(struct dat_maker *maker, int version, const char *codec)

@@ -69,7 +69,7 @@ struct dat_maker {
     size_t option_count;
     struct dat_maker_buffer buffers[DAT_MAKER_BUFFERS];
     size_t buffer_count;
-    /* Filled by write: where a structure of the file begins. */
+    /* Filled by write: where a structure of the file begins, as far as there is room. */
     size_t boundaries[DAT_MAKER_BOUNDARIES];
     size_t boundary_count;
     size_t data_begin; /* first page of the first CPU that has any */

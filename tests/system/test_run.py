@@ -227,3 +227,16 @@ def test_run_program_without_dotnet_gives_its_kernel_events():
         _, err = tracerd("run", "-o", place / "out.ndjson", "--", "/bin/true")
         assert ".NET" in err, err
         assert Timeline(place / "out.ndjson").count("sched:sched_process_exit") > 0
+
+
+def test_run_valgrind_finds_nothing():
+    """Memory errors and leaks of the daemon; the runtime itself is not valgrind's business."""
+    need_kernel()
+    need_program("valgrind")
+    with folder() as place:
+        command = ["valgrind", "--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect,possible",
+                   "--error-exitcode=99", "--trace-children=no", TRACERD, "run", "-q", "-o", place / "out.ndjson"]
+        out, _ = run(*command, "--summary", "--", *managed("10", "story"))
+        timeline = Timeline(place / "out.ndjson")
+        story_of(timeline, report_of(out))
+        timeline.check_sums(lost=None)

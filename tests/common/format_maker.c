@@ -72,10 +72,15 @@ void made_put_int(struct made *made, uint64_t value, size_t size)
     made->size += size;
 }
 
+void made_point(struct made *made, size_t offset, size_t size)
+{
+    store(made, offset, (made->size - size) | (uint64_t)size << 16, 4);
+}
+
 void made_put_dynamic(struct made *made, size_t offset, const void *bytes, size_t size)
 {
-    store(made, offset, made->size | (uint64_t)size << 16, 4);
     made_put(made, bytes, size);
+    made_point(made, offset, size);
 }
 
 const char *made_text(struct made *made)

@@ -28,6 +28,8 @@ void made_add(struct made *made, const char *fields, const char *print);
 /* Bytes at the end of the record, numbers in its byte order. */
 void made_put(struct made *made, const void *bytes, size_t size);
 void made_put_int(struct made *made, uint64_t value, size_t size);
+/* Makes the dynamic field whose word is at `offset` point to the last `size` bytes put. */
+void made_point(struct made *made, size_t offset, size_t size);
 /* A string or array in the dynamic part, its word at `offset`. */
 void made_put_dynamic(struct made *made, size_t offset, const void *bytes, size_t size);
 

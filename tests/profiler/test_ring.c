@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,8 +308,12 @@ static void *write_many(void *argument)
 {
     uint64_t *dropped = argument;
 
-    for (uint64_t i = 0; i < 40000; i++)
-        *dropped += !(i % 3 ? write_number(i) : write_text("something longer than a number"));
+    for (uint64_t i = 0; i < 40000; i++) {
+        if (i % 3 ? write_number(i) : write_text("something longer than a number"))
+            continue;
+        ++*dropped;
+        sched_yield(); /* let the sweep come in between, also where there are few processors */
+    }
     return NULL;
 }
 

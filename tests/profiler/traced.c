@@ -16,8 +16,6 @@
 #include "attach.h"
 #include "fake_info.h"
 
-#define WAIT_MS 20000
-
 HRESULT DllGetClassObject(const GUID *clsid, const GUID *iid, void **out);
 
 /* Processes */
@@ -173,6 +171,23 @@ void traced_round(struct traced_object *object, FunctionID function)
 
 /* Parents */
 
+void traced_welcome(struct traced *traced, struct reader *reader, uint32_t categories)
+{
+    assert_int_equal(reader_accept(reader, traced->listener, TRACED_WAIT_MS), 0);
+    assert_int_equal(reader_welcome(reader, categories, 10), 0);
+}
+
+uint64_t traced_sum(struct reader *reader, size_t member)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < reader->arena->ring_used; i++)
+        sum += *(_Atomic uint64_t *)(void *)((uint8_t *)trd_arena_ring(reader->arena,
+                                                                       reader->hello.ring_size, i) +
+                                             member);
+    return sum;
+}
+
 static void add_event(void *context, uint32_t tid, const struct reader_event *event)
 {
     struct traced_sums *sums = context;
@@ -223,7 +238,7 @@ int traced_collect(struct reader *reader, struct traced_sums *sums, uint64_t eve
     struct reader_frame frame;
     int result;
 
-    while ((result = reader_next(reader, &frame, WAIT_MS)) == 1) {
+    while ((result = reader_next(reader, &frame, TRACED_WAIT_MS)) == 1) {
         result = add_frame(sums, &frame);
         if (result < 0)
             return result;

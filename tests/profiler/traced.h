@@ -59,7 +59,15 @@ struct traced_object *traced_initialize(struct traced *traced);
 #define TRACED_ROUND_EVENTS 12
 void traced_round(struct traced_object *object, FunctionID function);
 
-/* For parents: everything until the stream ends, added up; checks that the first event is this. */
+/* For parents: the connection as a daemon takes it. */
+#define TRACED_WAIT_MS 20000
+void traced_welcome(struct traced *traced, struct reader *reader, uint32_t categories);
+/* A counter of the rings, over all of them. */
+#define TRACED_SUM(reader, member) traced_sum(reader, offsetof(struct trd_ring, member))
+uint64_t traced_sum(struct reader *reader, size_t member);
+
+/* Everything that came, added up. */
+#define TRACED_FOREVER UINT64_MAX
 struct traced_sums {
     uint64_t events;    /* without `lost` */
     uint64_t caught_up; /* of those */

@@ -5,8 +5,9 @@ import contextlib
 import os
 import pathlib
 import re
+import signal
 
-from house import (SOURCE, TRACEFS, TRACERD, Timeline, folder, need, need_kernel, need_program, parse, run, start,
+from house import (SOURCE, TRACEFS, TRACERD, Timeline, finish, folder, need, need_kernel, need_program, parse, run, start,
                    tracerd)
 
 SHARED = pathlib.Path(os.environ.get("TRACERD_SHARED", SOURCE.parent / "shared")) / "data" / "traces"
@@ -298,6 +299,18 @@ def test_replay_reader_that_goes_away_ends_it_quietly():
         said = process.stderr.read()
         process.stderr.close()
         assert process.wait() == 4 and said == "", said
+
+
+def test_replay_interrupted_says_so_and_ends_in_order():
+    with folder() as place:
+        path = recording(place / "in.ndjson", *(event(ts) for ts in range(100000)))
+        process = start(TRACERD, "replay", path)
+        first = os.read(process.stdout.fileno(), 1)  # it is at work, and stuck in a pipe that nobody reads
+        process.send_signal(signal.SIGINT)
+        out, said = finish(process, expected=4)
+        assert said.count("\n") == 1 and "interrupted" in said, said
+        lines = [parse(line) for line in (first.decode() + out).splitlines(keepends=True)]
+        assert lines[-1]["k"] == "bye" and len(lines) < 100000
 
 
 def test_replay_jq_accepts_every_line():

@@ -119,6 +119,16 @@ def test_service_consumer_that_never_reads_does_not_hold_up_the_end():
         stop(process)
 
 
+def test_service_second_signal_ends_it_at_once():
+    with folder() as place, service(place) as process:
+        # Both are pending when it goes on: the first asks, the second does not.
+        for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+            process.send_signal(number)
+        _, said = finish(process, expected=None)
+        assert process.returncode in (128 + signal.SIGINT, 128 + signal.SIGTERM), process.returncode
+        assert "again" in said, said
+
+
 def test_service_one_consumer_too_many_is_turned_away():
     with folder() as place, service(place, clients_max=2) as process:
         with connect(place) as one, connect(place) as two:

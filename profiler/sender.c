@@ -1,19 +1,15 @@
 #include "sender.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +19,6 @@
 #include "connection.h"
 #include "frame.h"
 #include "gate.h"
-#include "info.h"
 #include "log.h"
 #include "profiler.h"
 #include "sweep.h"
@@ -38,7 +33,6 @@ enum wish {
 };
 
 static struct {
-    pthread_t thread;
     char path[TRD_SOCKET_PATH_MAX];
     int wake_fd;
     _Atomic int wish;
@@ -125,7 +119,8 @@ static void set_categories(uint32_t categories, bool is_new_listener)
 {
     uint32_t fresh = profiler_set_categories(categories);
 
-    catch_up(profiler_get(), is_new_listener ? categories : fresh);
+    if (!should_finish())
+        catch_up(profiler_get(), is_new_listener ? categories : fresh);
 }
 
 static int obey(const struct trd_frame_head *head, const uint8_t *payload)
@@ -226,8 +221,8 @@ static int converse(bool *out_greeted)
     return serve((int)welcome.mark_interval_ms);
 }
 
-/* One try to have a daemon; returns how long to wait before the next. */
-static int try_connection(int delay_ms)
+/* One try to have a daemon; whether one said WELCOME. */
+static bool try_connection(void)
 {
     bool greeted = false;
     int result = connection_open(&sender.connection, sender.path, &sender.wish);
@@ -237,22 +232,28 @@ static int try_connection(int delay_ms)
         log_line("connection to %s ended: %s", sender.path, strerror(-result));
     }
     connection_close(&sender.connection);
-    if (greeted) {
-        sender.greeted = true;
+    return greeted;
+}
+
+static int next_delay_ms(int delay_ms, bool greeted)
+{
+    if (greeted || delay_ms == 0)
         return RETRY_FIRST_MS;
-    }
     return delay_ms * 2 < RETRY_LAST_MS ? delay_ms * 2 : RETRY_LAST_MS;
 }
 
 static void *run(void *argument)
 {
-    int delay_ms = RETRY_FIRST_MS;
+    int delay_ms = 0;
 
     (void)argument;
     (void)prctl(PR_SET_NAME, "tracerd-sender");
     /* Once at least: a process that ends at once still hands over its arena. */
     do {
-        delay_ms = try_connection(delay_ms);
+        bool greeted = try_connection();
+
+        sender.greeted = sender.greeted || greeted;
+        delay_ms = next_delay_ms(delay_ms, greeted);
         if (!should_finish())
             wait_for_work(delay_ms);
     } while (!should_finish());
@@ -267,6 +268,7 @@ int sender_start(const char *path)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
+    pthread_t thread;
     int result;
 
     if (atomic_load(&sender.running))
@@ -290,7 +292,7 @@ int sender_start(const char *path)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     atomic_store(&sender.running, true);
-    result = -pthread_create(&sender.thread, &attributes, run, NULL);
+    result = -pthread_create(&thread, &attributes, run, NULL);
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (result != 0)

@@ -303,12 +303,13 @@ static void test_events_of_a_killed_process_are_found_in_its_arena(void **state)
     (void)traced_collect(&reader, &sums, TRACED_FOREVER);
     traced_drain(&reader, &sums);
 
-    /* A thread may have died between beginning an event and publishing it. */
+    /* A thread may have died between beginning an event and publishing it, with the drops that the
+     * event would have told. */
     for (uint32_t i = 0; i < reader.arena->ring_used; i++)
         begun += trd_arena_ring(reader.arena, reader.hello.ring_size, i)->writing;
     known = sums.events + sums.lost + TRACED_SUM(&reader, untold);
     assert_true(TRACED_SUM(&reader, produced) >= known);
-    assert_true(TRACED_SUM(&reader, produced) - known <= begun);
+    assert_true(TRACED_SUM(&reader, produced) == known || begun > 0);
     reader_finish(&reader);
     traced_finish(&traced);
 }

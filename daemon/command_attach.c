@@ -187,6 +187,8 @@ static int start(struct attach *attach)
 {
     int result = open_kernel(attach);
 
+    if (result == 0)
+        result = pipeline_check_filter(attach->pipeline);
     if (result == 0 && !attach->options->no_clr)
         result = listen_for_profiler(attach);
     if (result != 0)

@@ -58,9 +58,14 @@ int command_replay(const struct options *options)
     if (result == 0) {
         (void)interrupt_start(&interrupt, &loop, on_interrupt, pipeline);
         open_files(pipeline, options);
-        pipeline_finish_when_ended(pipeline);
+        result = pipeline_check_filter(pipeline);
+        if (result == 0)
+            pipeline_finish_when_ended(pipeline);
+        else
+            pipeline_stop(pipeline);
         uv_run(&loop, UV_RUN_DEFAULT);
-        result = pipeline_exit_code(pipeline);
+        if (result == 0)
+            result = pipeline_exit_code(pipeline);
     }
     pipeline_destroy(pipeline);
     uv_loop_close(&loop);

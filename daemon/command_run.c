@@ -189,6 +189,8 @@ static int start(struct run *run)
 
     if (result == 0)
         result = open_kernel(run);
+    if (result == 0)
+        result = pipeline_check_filter(run->pipeline);
     if (result != 0)
         return result;
     uv_signal_start(&run->child_signal, on_child, SIGCHLD);

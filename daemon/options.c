@@ -60,6 +60,9 @@ static const struct option_row rows[] = {
       "faults, block; of replay all)" },
     { NULL, "clr", 0, TYPE_CATEGORIES, AT(clr_categories), 0, FOR_STREAM, "LIST",
       "CLR categories, of " OPTION_CATEGORIES " (default: all)" },
+    { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
+      "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
+      "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
     { NULL, "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_ALL, NULL, "no kernel events" },
     { NULL, "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_ALL, NULL, "no CLR events" },
     { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH, "PID",

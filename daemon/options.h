@@ -41,6 +41,7 @@ struct options {
     const char *events[OPTIONS_LIST_MAX]; /* -e SYSTEM:EVENT globs; none = the default set */
     size_t event_count;
     uint32_t clr_categories; /* --clr; mask of TRD_CATEGORY_BIT */
+    const char *filter;      /* --filter; NULL = all */
     bool no_kernel;
     bool no_clr;
     uint64_t duration_ns; /* 0 = until the end */

@@ -8,10 +8,10 @@
 #include "ledger.h"
 #include "log.h"
 #include "outlet.h"
+#include "selection.h"
 #include "sinks.h"
 #include "stream_lines.h"
 #include "summary.h"
-#include "tally.h"
 
 /* A pump does this much, then the loop may read sockets and pages again. */
 #define PUMP_RECORDS_MAX 4096
@@ -29,7 +29,7 @@ struct pipeline {
     struct trd_merge *merge;
     struct trd_enrich *enrich;
     struct outlet outlet;
-    struct tally tally;
+    struct selection selection;
     struct summary *summary;        /* NULL without --summary */
     struct source *sources;         /* owned list */
     struct source *kept;            /* owned list: ended, but their schemas are in use */
@@ -122,7 +122,9 @@ int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options
     pipeline->live = options->command != COMMAND_REPLAY;
     pipeline->last_heartbeat_ns = clock_now_ns();
     session_make(pipeline->session);
-    tally_init(&pipeline->tally, options);
+    result = selection_init(&pipeline->selection, options);
+    if (result != 0)
+        return result;
     if (create_parts(pipeline) != 0) {
         log_error("cannot start: no memory");
         return EXIT_NOTHING;
@@ -153,7 +155,7 @@ void pipeline_destroy(struct pipeline *pipeline)
     outlet_finish(&pipeline->outlet);
     trd_enrich_destroy(pipeline->enrich);
     summary_destroy(pipeline->summary);
-    tally_finish(&pipeline->tally);
+    selection_finish(&pipeline->selection);
     free(pipeline);
 }
 
@@ -165,6 +167,12 @@ struct trd_enrich *pipeline_enrich(struct pipeline *pipeline)
 void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog)
 {
     trd_json_add_catalog(pipeline->outlet.json, catalog);
+    selection_add_catalog(&pipeline->selection, catalog);
+}
+
+int pipeline_check_filter(const struct pipeline *pipeline)
+{
+    return selection_check(&pipeline->selection);
 }
 
 uv_loop_t *pipeline_loop(struct pipeline *pipeline)
@@ -184,17 +192,13 @@ static void write_record(struct pipeline *pipeline, const struct trd_record *rec
     pipeline->partial = true;
 }
 
-/* An event, or what stands beside events: selected and counted by its kind. */
+/* An event, or what stands beside events. */
 static void write_selected(struct pipeline *pipeline, const struct trd_record *record)
 {
-    struct tally_row *row = tally_find(&pipeline->tally, record);
-
-    if (!row->selected) {
+    if (!selection_takes(&pipeline->selection, record)) {
         pipeline->filtered += record->kind == TRD_KIND_EVENT;
         return;
     }
-    if (record->kind == TRD_KIND_EVENT)
-        row->count++;
     write_record(pipeline, record);
     if (pipeline->summary)
         summary_note(pipeline->summary, record);
@@ -397,7 +401,7 @@ static void write_bye(struct pipeline *pipeline)
         outlet_text(&pipeline->outlet, line);
     free(line);
     if (pipeline->summary)
-        summary_print(pipeline->summary, &pipeline->tally, &bye);
+        summary_print(pipeline->summary, &pipeline->selection.tally, &bye);
 }
 
 /* Every source has ended and the merge is dry. */

@@ -91,6 +91,8 @@ uv_loop_t *pipeline_loop(struct pipeline *pipeline);
 struct trd_enrich *pipeline_enrich(struct pipeline *pipeline);
 /* Symbols of a kernel whose schemas a source hands out; must outlive the pipeline's last record. */
 void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog);
+/* Once the sources are open: EXIT_USAGE after a sentence if --filter names what no event has. */
+int pipeline_check_filter(const struct pipeline *pipeline);
 
 /* Whole lines, in the order of the stream; borrowed for the call. */
 struct line_batch {

@@ -93,8 +93,9 @@ static char *value_for(const char *kind)
     static const struct {
         const char *kind;
         char *value;
-    } values[] = { { "FILE", "file" }, { "TIME", "10s" }, { "SIZE", "4M" },
-                   { "PID", "17" },    { "LIST", "gc" },  { "SYSTEM:EVENT", "sched:*" } };
+    } values[] = { { "FILE", "file" },    { "TIME", "10s" }, { "SIZE", "4M" },
+                   { "PID", "17" },       { "LIST", "gc" },  { "SYSTEM:EVENT", "sched:*" },
+                   { "EXPR", "pid == 1" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (strcmp(values[i].kind, kind) == 0)
@@ -169,9 +170,10 @@ static void test_options_each_lands_in_its_member(void **state)
     struct options o;
 
     (void)state;
-    accepts(&o, WORDS("run", "-o", "a", "--output=b", "-e", "sched:*", "-eirq:*", "--clr",
-                      "gc,thread", "--no-kernel", "--duration", "1500ms", "--max-delay=1s",
-                      "--kernel-buffer", "512K", "--summary", "-v", "-v", "--", "app", "-o"));
+    accepts(&o,
+            WORDS("run", "-o", "a", "--output=b", "-e", "sched:*", "-eirq:*", "--clr", "gc,thread",
+                  "--no-kernel", "--duration", "1500ms", "--max-delay=1s", "--kernel-buffer",
+                  "512K", "--summary", "-v", "-v", "--filter", "pid == 1", "--", "app", "-o"));
     assert_int_equal(o.command, COMMAND_RUN);
     assert_int_equal(o.output_count, 2);
     assert_string_equal(o.outputs[0], "a");
@@ -182,6 +184,7 @@ static void test_options_each_lands_in_its_member(void **state)
                      TRD_CATEGORY_BIT(RUNTIME) | TRD_CATEGORY_BIT(GC) | TRD_CATEGORY_BIT(THREAD));
     assert_true(o.no_kernel && !o.no_clr && o.summary && !o.quiet);
     assert_int_equal(o.verbose, 2);
+    assert_string_equal(o.filter, "pid == 1");
     assert_int_equal(o.duration_ns, 1500000000);
     assert_int_equal(o.max_delay_ns, 1000000000);
     assert_int_equal(o.kernel_buffer_bytes, 512 * 1024);

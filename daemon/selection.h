@@ -1,0 +1,29 @@
+/*
+ * Which records go out: kind by kind (-e, --clr, decided once; see tally.h), then record by record
+ * (--filter, an expression over fields). Belongs to the pipeline.
+ */
+#ifndef TRACERD_DAEMON_SELECTION_H
+#define TRACERD_DAEMON_SELECTION_H
+
+#include "options.h"
+#include "tally.h"
+#include "tracerd/filter.h"
+
+struct selection {
+    struct tally tally;
+    struct trd_filter *filter; /* owned; NULL without --filter */
+    /* Whose fields the filter may name; owned array of borrowed ones. */
+    const struct trd_catalog **catalogs;
+    size_t catalog_count;
+};
+
+/* EXIT_USAGE after a sentence on what is wrong with the expression. */
+int selection_init(struct selection *selection, const struct options *options);
+void selection_finish(struct selection *selection);
+void selection_add_catalog(struct selection *selection, const struct trd_catalog *catalog);
+/* EXIT_USAGE after a sentence if the filter names a field that no event has. */
+int selection_check(const struct selection *selection);
+/* Counts what it takes. */
+bool selection_takes(struct selection *selection, const struct trd_record *record);
+
+#endif

@@ -244,27 +244,22 @@ static void test_request_that_nobody_finishes_is_an_error(void **state)
 
 static void test_request_to_a_silent_server_times_out(void **state)
 {
-    int pair[2];
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     char directory[] = "/tmp/tracerd-test-XXXXXX";
     int32_t hresult;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
     (void)state;
     assert_non_null(mkdtemp(directory));
     (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", directory);
-    pair[0] = socket(AF_UNIX, SOCK_STREAM, 0);
-    assert_int_equal(bind(pair[0], (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(listen(pair[0], 0), 0);
-    /* Connected, never served. */
-    assert_int_equal(dotnet_ipc_request(address.sun_path, (const uint8_t *)"m", 1, 20, &hresult),
-                     -ETIMEDOUT);
-    /* The queue is full now: not even connected. */
-    pair[1] = socket(AF_UNIX, SOCK_STREAM, 0);
-    (void)connect(pair[1], (struct sockaddr *)&address, sizeof(address));
-    assert_int_equal(dotnet_ipc_request(address.sun_path, (const uint8_t *)"m", 1, 20, &hresult),
-                     -ETIMEDOUT);
-    close(pair[1]);
-    close(pair[0]);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    /* Connected, never served; then not even connected, since the queue is full. */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            dotnet_ipc_request(address.sun_path, (const uint8_t *)"m", 1, 20, &hresult),
+            -ETIMEDOUT);
+    close(fd);
     unlink(address.sun_path);
     rmdir(directory);
 }

@@ -1,0 +1,340 @@
+/* One ring of a traced process: what goes in as bytes, what comes out as records. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clr_ring.h"
+#include "ring_maker.h"
+
+struct fixture {
+    struct clr_ring ring;
+    struct clr_totals totals;
+    struct clr_tids tids;
+    unsigned dry;
+    uint8_t bytes[4096];
+};
+
+static void on_drained(void *context)
+{
+    ((struct fixture *)context)->dry++;
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+    clr_tids_init(&fixture->tids, getpid(), (uint32_t)getpid());
+    fixture->totals = (struct clr_totals){
+        .pid = 42, .tids = &fixture->tids, .drained = on_drained, .context = fixture
+    };
+    clr_ring_init(&fixture->ring, &fixture->totals);
+    fixture->ring.host_tid = 4242;
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    clr_ring_finish(&fixture->ring);
+    assert_int_equal(fixture->totals.queued_bytes, 0);
+    clr_tids_finish(&fixture->tids);
+    free(fixture);
+    return 0;
+}
+
+static int next(struct fixture *fixture, struct trd_record *out)
+{
+    return fixture->ring.input.next(&fixture->ring.input, out);
+}
+
+static void expect_gc_end(struct fixture *fixture, uint64_t ts_ns, uint32_t number)
+{
+    struct trd_record record;
+
+    assert_int_equal(next(fixture, &record), 1);
+    assert_int_equal(record.kind, TRD_KIND_EVENT);
+    assert_string_equal(record.schema->full_name, "clr:gc_end");
+    assert_int_equal(record.ts_ns, ts_ns);
+    assert_int_equal(record.pid, 42);
+    assert_int_equal(record.tid, 4242);
+    assert_int_equal(((const struct trd_ev_gc_end *)(const void *)record.data)->number, number);
+}
+
+static void expect_lost(struct fixture *fixture, uint64_t from_ns, uint64_t ts_ns, uint64_t count)
+{
+    struct trd_record record;
+
+    assert_int_equal(next(fixture, &record), 1);
+    assert_int_equal(record.kind, TRD_KIND_LOST);
+    assert_int_equal(record.lost_from_ns, from_ns);
+    assert_int_equal(record.ts_ns, ts_ns);
+    assert_int_equal(record.lost, count);
+}
+
+static void expect_nothing(struct fixture *fixture)
+{
+    struct trd_record record;
+
+    assert_int_equal(next(fixture, &record), -EAGAIN);
+}
+
+static void test_batch_comes_out_record_by_record(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t size = make_gc_end(fixture->bytes, 100, 1);
+
+    size += make_padding(fixture->bytes + size, 64);
+    size += make_gc_end(fixture->bytes + size, 200, 2);
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, size), 0);
+    memset(fixture->bytes, 0xff, sizeof(fixture->bytes)); /* it was copied */
+    expect_gc_end(fixture, 100, 1);
+    expect_gc_end(fixture, 200, 2);
+    expect_nothing(fixture);
+    assert_int_equal(fixture->totals.delivered, 2);
+    assert_int_equal(fixture->dry, 1);
+}
+
+static void test_overlap_is_delivered_once_and_a_gap_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t one = make_gc_end(fixture->bytes, 100, 1);
+    size_t two = one + make_gc_end(fixture->bytes + one, 200, 2);
+
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, one), 0);
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, two), 0);
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, two), 0);
+    assert_int_equal(clr_ring_put(&fixture->ring, two + 16, fixture->bytes, one), -EBADMSG);
+    expect_gc_end(fixture, 100, 1);
+    expect_gc_end(fixture, 200, 2);
+    expect_nothing(fixture);
+}
+
+static void test_loss_in_band_stands_at_its_place(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t size = make_gc_end(fixture->bytes, 100, 1);
+
+    size += make_lost(fixture->bytes + size, 300, 150, 250, 7);
+    size += make_gc_end(fixture->bytes + size, 310, 2);
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, size), 0);
+    expect_gc_end(fixture, 100, 1);
+    expect_lost(fixture, 150, 300, 7);
+    expect_gc_end(fixture, 310, 2);
+    assert_int_equal(fixture->totals.delivered, 2);
+    assert_int_equal(fixture->totals.lost, 7);
+}
+
+static void test_loss_told_early_waits_for_the_records_before_it(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct clr_loss loss = { 150, 250, 7 }, more = { 260, 270, 1 };
+    size_t one = make_gc_end(fixture->bytes, 100, 1);
+    size_t two = make_gc_end(fixture->bytes + one, 300, 2);
+
+    fixture->ring.input.watermark_ns = 90;
+    assert_int_equal(clr_ring_put_lost(&fixture->ring, &loss), 0);
+    expect_nothing(fixture); /* older records may still come */
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, one), 0);
+    expect_gc_end(fixture, 100, 1);
+    expect_nothing(fixture);
+    assert_int_equal(clr_ring_put(&fixture->ring, one, fixture->bytes + one, two), 0);
+    assert_int_equal(clr_ring_put_lost(&fixture->ring, &more), 0);
+    expect_lost(fixture, 150, 270, 8);
+    expect_gc_end(fixture, 300, 2);
+}
+
+static void test_loss_of_a_quiet_ring_comes_with_the_mark(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct clr_loss loss = { 150, 250, 7 };
+
+    assert_int_equal(clr_ring_put_lost(&fixture->ring, &loss), 0);
+    fixture->ring.input.watermark_ns = 249;
+    expect_nothing(fixture);
+    fixture->ring.input.watermark_ns = 250;
+    expect_lost(fixture, 150, 250, 7);
+    expect_nothing(fixture);
+}
+
+static void test_count_nobody_can_believe_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct clr_loss loss = { 1, 2, CLR_LOST_MAX };
+    size_t size = make_lost(fixture->bytes, 300, 150, 250, CLR_LOST_MAX + 1);
+    struct trd_record record;
+
+    assert_int_equal(clr_ring_put_lost(&fixture->ring, &loss), 0);
+    assert_int_equal(clr_ring_put_lost(&fixture->ring, &loss), -EBADMSG);
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, size), 0);
+    fixture->ring.closing = true;
+    expect_lost(fixture, 1, 2, CLR_LOST_MAX);
+    assert_int_equal(next(fixture, &record), 0);
+    assert_int_equal(fixture->totals.bad_records, 1);
+}
+
+static void test_bytes_that_are_no_record_cost_the_rest_of_their_batch_only(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t one = make_gc_end(fixture->bytes, 100, 1);
+    size_t two = one + make_gc_end(fixture->bytes + one, 200, 2);
+
+    fixture->bytes[one] = 3; /* its size */
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, two), 0);
+    make_gc_end(fixture->bytes, 300, 3);
+    assert_int_equal(clr_ring_put(&fixture->ring, two, fixture->bytes, one), 0);
+    expect_gc_end(fixture, 100, 1);
+    expect_gc_end(fixture, 300, 3);
+    assert_int_equal(fixture->totals.bad_records, 1);
+}
+
+static void test_closing_ring_ends_when_it_is_empty(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t size = make_gc_end(fixture->bytes, 100, 1);
+    struct trd_record record;
+
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, size), 0);
+    fixture->ring.closing = true;
+    expect_gc_end(fixture, 100, 1);
+    assert_int_equal(next(fixture, &record), 0);
+    assert_int_equal(fixture->totals.open_inputs, 0);
+}
+
+/* Arena */
+
+#define RING_SIZE TRD_RING_SIZE_MIN
+
+static void map(struct clr_arena *arena, int fd)
+{
+    struct trd_hello hello = { .ring_size = RING_SIZE, .ring_count = 2 };
+
+    assert_int_equal(clr_arena_map(arena, fd, &hello), 0);
+}
+
+static void test_arena_of_a_dead_process_is_drained_over_its_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct clr_arena mapped;
+    struct clr_arena_ring left;
+    int fd;
+    struct trd_arena *arena = make_arena(RING_SIZE, 2, &fd);
+    struct trd_ring *ring = trd_arena_ring(arena, RING_SIZE, 1);
+    /* More than a piece, beginning in the middle of the ring's third life. */
+    uint64_t from = 2 * RING_SIZE + RING_SIZE / 2 + 16;
+
+    ring->head = ring->tail = from;
+    for (uint32_t i = 0; i < 500; i++)
+        write_gc_end(arena, 1, 4242, 1000 + i, i);
+    map(&mapped, fd);
+    assert_int_equal(clr_arena_used(&mapped), 2);
+    assert_int_equal(clr_arena_produced(&mapped), 500);
+    assert_int_equal(clr_arena_ring(&mapped, 1, &left), 0);
+    assert_int_equal(left.tid, 4242);
+    clr_ring_drain(&fixture->ring, &mapped, 1, left.tail, left.head);
+    for (uint32_t i = 0; i < 500; i++)
+        expect_gc_end(fixture, 1000 + i, i);
+    expect_nothing(fixture);
+    assert_int_equal(fixture->totals.bad_records, 0);
+    clr_arena_unmap(&mapped);
+    free_arena(arena, fd);
+}
+
+static void test_arena_with_impossible_positions_is_refused(void **state)
+{
+    static const uint64_t cases[][2] = {
+        { 16, 0 },              /* tail before head */
+        { 0, RING_SIZE + 16 },  /* more than the ring holds */
+        { 0, 8 },               /* unaligned */
+        { UINT64_MAX - 15, 0 }, /* wrapped */
+    };
+    struct clr_arena mapped;
+    struct clr_arena_ring left;
+    int fd;
+    struct trd_arena *arena = make_arena(RING_SIZE, 2, &fd);
+    struct trd_ring *ring = trd_arena_ring(arena, RING_SIZE, 0);
+
+    (void)state;
+    map(&mapped, fd);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ring->tail = cases[i][0];
+        ring->head = cases[i][1];
+        assert_int_equal(clr_arena_ring(&mapped, 0, &left), -EBADMSG);
+    }
+    arena->ring_used = 1000000;
+    assert_int_equal(clr_arena_used(&mapped), 2);
+    clr_arena_unmap(&mapped);
+    free_arena(arena, fd);
+}
+
+static void test_arena_full_of_noise_ends(void **state)
+{
+    struct fixture *fixture = *state;
+    struct clr_arena mapped;
+    struct trd_record record;
+    int fd, result;
+    struct trd_arena *arena = make_arena(RING_SIZE, 2, &fd);
+    struct trd_ring *ring = trd_arena_ring(arena, RING_SIZE, 0);
+
+    srandom(7);
+    for (size_t i = 0; i < RING_SIZE; i++)
+        trd_ring_bytes(ring)[i] =
+            i % 16 < 4 ? (uint8_t[]){ 48, 0, 0, 0 }[i % 4] : (uint8_t)random();
+    map(&mapped, fd);
+    clr_ring_drain(&fixture->ring, &mapped, 0, 0, RING_SIZE);
+    fixture->ring.closing = true;
+    while ((result = next(fixture, &record)) == 1)
+        ;
+    assert_int_equal(result, 0);
+    clr_arena_unmap(&mapped);
+    free_arena(arena, fd);
+}
+
+static void test_file_that_may_shrink_or_is_too_small_is_no_arena(void **state)
+{
+    struct trd_hello hello = { .ring_size = RING_SIZE, .ring_count = 4 };
+    struct clr_arena mapped = { 0 };
+    int fd, plain[2];
+    struct trd_arena *arena = make_arena(RING_SIZE, 2, &fd);
+
+    (void)state;
+    assert_int_equal(clr_arena_map(&mapped, fd, &hello), -EBADMSG); /* four rings promised */
+    hello.ring_count = 2;
+    arena->magic = 0;
+    assert_int_equal(clr_arena_map(&mapped, fd, &hello), -EBADMSG);
+    assert_null(mapped.head);
+    assert_int_equal(pipe(plain), 0);
+    assert_int_equal(clr_arena_map(&mapped, plain[0], &hello), -EBADMSG);
+    close(plain[0]);
+    close(plain[1]);
+    free_arena(arena, fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(test_batch_comes_out_record_by_record),
+        TEST(test_overlap_is_delivered_once_and_a_gap_refused),
+        TEST(test_loss_in_band_stands_at_its_place),
+        TEST(test_loss_told_early_waits_for_the_records_before_it),
+        TEST(test_loss_of_a_quiet_ring_comes_with_the_mark),
+        TEST(test_count_nobody_can_believe_is_refused),
+        TEST(test_bytes_that_are_no_record_cost_the_rest_of_their_batch_only),
+        TEST(test_closing_ring_ends_when_it_is_empty),
+        TEST(test_arena_of_a_dead_process_is_drained_over_its_end),
+        TEST(test_arena_with_impossible_positions_is_refused),
+        TEST(test_arena_full_of_noise_ends),
+        TEST(test_file_that_may_shrink_or_is_too_small_is_no_arena),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -223,10 +223,25 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct name_value *)a)->name, ((const struct name_value *)b)->name);
 }
 
+/* A name that stands for different values stands for none: which one is meant cannot be told. */
 static void sort(struct name_table *table)
 {
-    if (table->count > 0)
-        qsort(table->entries, table->count, sizeof(*table->entries), compare_names);
+    size_t kept = 0, next;
+
+    if (table->count == 0)
+        return;
+    qsort(table->entries, table->count, sizeof(*table->entries), compare_names);
+    for (size_t i = 0; i < table->count; i = next) {
+        bool same = true;
+
+        for (next = i + 1;
+             next < table->count && strcmp(table->entries[next].name, table->entries[i].name) == 0;
+             next++)
+            same &= table->entries[next].value == table->entries[i].value;
+        if (same)
+            table->entries[kept++] = table->entries[i];
+    }
+    table->count = kept;
 }
 
 /* Finds the two sections and copies the strings, so that names can be kept. */

@@ -20,7 +20,10 @@ struct btf;
 int btf_create(struct btf **out, const uint8_t *bytes, size_t size);
 void btf_destroy(struct btf *btf);
 
-/* `value` is sign-extended for signed enums; false for a name that is no enumerator. */
+/*
+ * `value` is sign-extended for signed enums; false for a name that is no enumerator, or one of
+ * several with different values.
+ */
 bool btf_enumerator(const struct btf *btf, const char *name, size_t size, int64_t *out_value);
 /* A typedef (or enum by its tag) that ends at an integer. */
 bool btf_integer_type(const struct btf *btf, const char *name, size_t size, uint8_t *out_size,

@@ -522,8 +522,10 @@ static void put_sections(struct dat_maker *maker, uint64_t *first_options, uint6
             put_option(maker, &buffers, 3, &option);
         free(option.bytes);
     }
-    if (maker->faults & DAT_MAKER_OPEN_SECTION)
+    if (maker->faults & DAT_MAKER_OPEN_SECTION) {
+        free(buffers.bytes);
         return;
+    }
     *second_options =
         put_options(maker, &buffers, maker->faults & DAT_MAKER_CYCLIC_OPTIONS ? *first_options : 0);
     append_text(&strings, "options");

@@ -171,10 +171,11 @@ void derived_end(struct derived *derived, uint64_t end_ns, uint16_t flags)
 
 int derived_next(struct derived *derived, struct trd_record *out)
 {
-    const struct derived_record *next = &derived->records[derived->next];
+    const struct derived_record *next;
 
     if (derived->next == derived->count)
         return 0;
+    next = &derived->records[derived->next];
     *out = next->record;
     out->args_json = derived->text + next->args_at;
     derived->next++;

@@ -30,7 +30,8 @@ static void put(struct message *message, const void *bytes, size_t size)
         message->failed = 1;
         return;
     }
-    memcpy(message->bytes + message->size, bytes, size);
+    if (size > 0)
+        memcpy(message->bytes + message->size, bytes, size);
     message->size += size;
 }
 

@@ -61,7 +61,7 @@ static unsigned distance(const char *a, const char *b)
 /* Keeps the nearest, each once, those met first before their equals. */
 static void note_near(struct search *search, const char *name)
 {
-    unsigned far = (unsigned)search->node->size / 3 + 1;
+    unsigned far = (unsigned)search->node->size / 4 + 1;
     unsigned here = distance(search->node->text, name);
     size_t at = 0;
 

@@ -140,6 +140,13 @@ static int open_arena(struct clr_source *clr)
     return 0;
 }
 
+/* If it fails the peer is gone: what it had sent before is read until the end shows. */
+static void send_frame(struct clr_source *clr, enum trd_frame_type type, const void *payload,
+                       size_t size)
+{
+    (void)clr_socket_send(&clr->socket, type, payload, size);
+}
+
 static void on_watch(uv_timer_t *timer);
 
 static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
@@ -162,10 +169,11 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     }
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
+    send_frame(clr, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
     log_verbose("a profiler introduced itself: pid=%d", clr->pid);
     if (clr->watch.on_hello)
         clr->watch.on_hello(clr->pid, clr->watch.context);
-    return clr_socket_send(&clr->socket, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
+    return 0;
 }
 
 static int on_frame(struct clr_source *clr, const struct trd_frame_head *head,
@@ -229,7 +237,7 @@ static void read_socket(struct clr_source *clr)
         if (got > 0)
             result = take_frames(clr);
     }
-    if (result < 0 && result != -EPIPE)
+    if (result < 0)
         break_off(clr, result);
     if (result < 0 || got < 0) {
         clr_end_part(clr);
@@ -303,8 +311,7 @@ static void stop(struct source *source)
         clr_end_part(clr);
     if (clr->state != CLR_STREAMING)
         return;
-    /* If it fails the peer is gone: what it had sent before is read until the end shows. */
-    (void)clr_socket_send(&clr->socket, TRD_FRAME_DETACH, NULL, 0);
+    send_frame(clr, TRD_FRAME_DETACH, NULL, 0);
     uv_timer_start(&clr->timer, on_detach_timeout, DETACH_WAIT_MS, DETACH_WAIT_MS);
 }
 

@@ -34,12 +34,64 @@ void dat_add_damage(struct dat *dat, uint64_t bytes, const char *format, ...)
     dat->damage[dat->damage_count++] = (struct trd_damage){ text, bytes };
 }
 
+struct place {
+    const struct dat_buffer *buffer;
+    struct dat_cpu_range *range;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->range->offset != y->range->offset)
+        return x->range->offset < y->range->offset ? -1 : 1;
+    return x->range->size < y->range->size ? -1 : x->range->size > y->range->size;
+}
+
+/* Bytes belong to one CPU: else a small file could be made to give the same events without end. */
+static void refuse_shared_bytes(struct dat *dat, struct place *places, size_t count)
+{
+    uint64_t taken = 0;
+
+    qsort(places, count, sizeof(*places), compare_places);
+    for (size_t i = 0; i < count; i++) {
+        struct dat_cpu_range *range = places[i].range;
+
+        if (range->offset < taken) {
+            dat_add_damage(dat, range->size,
+                           "cpu %d%s%s: its data lies in another CPU's; it is not read", range->cpu,
+                           *places[i].buffer->public.name ? " of " : "",
+                           places[i].buffer->public.name);
+            range->size = 0;
+            continue;
+        }
+        taken = range->size > UINT64_MAX - range->offset ? UINT64_MAX : range->offset + range->size;
+    }
+}
+
+static int check_ranges(struct dat *dat)
+{
+    struct place *places = calloc(dat->stream_count ? dat->stream_count : 1, sizeof(*places));
+    size_t count = 0;
+
+    if (!places)
+        return dat_fail(dat, -ENOMEM, "no memory");
+    for (size_t i = 0; i < dat->buffer_count; i++)
+        for (uint32_t k = 0; k < dat->buffers[i].public.cpu_count; k++)
+            if (dat->buffers[i].cpus[k].size > 0)
+                places[count++] = (struct place){ &dat->buffers[i], &dat->buffers[i].cpus[k] };
+    refuse_shared_bytes(dat, places, count);
+    free(places);
+    return 0;
+}
+
 int dat_read(struct dat *dat)
 {
     static const uint8_t magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
     struct cursor cursor = { dat->bytes, dat->size, 0, false, false };
     const uint8_t *start = cursor_take(&cursor, sizeof(magic));
     const char *version;
+    int result;
 
     if (!start || memcmp(start, magic, sizeof(magic)) != 0)
         return dat_fail(dat, -EBADMSG, "this is no trace.dat file");
@@ -59,7 +111,8 @@ int dat_read(struct dat *dat)
         return dat_fail(dat, -EBADMSG, "the file's header makes no sense (page size, word size)");
     if (trd_catalog_create(&dat->catalog, dat->big_endian, dat->long_size) != 0)
         return dat_fail(dat, -ENOMEM, "no memory");
-    return dat->version == 6 ? dat_read_v6(dat, &cursor) : dat_read_v7(dat, &cursor);
+    result = dat->version == 6 ? dat_read_v6(dat, &cursor) : dat_read_v7(dat, &cursor);
+    return result == 0 ? check_ranges(dat) : result;
 }
 
 void dat_release(const struct dat *dat, uint64_t from, uint64_t to)

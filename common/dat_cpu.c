@@ -12,6 +12,7 @@
 /* What all CPUs together may keep mapped behind their reading places. */
 #define RELEASE_TOTAL (16u << 20)
 #define RELEASE_MIN (64u << 10)
+#define CHUNK_COUNT_SIZE 4
 
 static void release_behind(struct dat_cpu *cpu)
 {
@@ -305,6 +306,24 @@ static void find_end(struct dat_cpu *cpu, const struct dat_cpu_range *range)
                        (unsigned long long)missing, (unsigned long long)range->size);
 }
 
+/* The number of chunks, which writers up to 3.1 leave out of the size. */
+static void find_chunks(struct dat_cpu *cpu, const struct dat_cpu_range *range)
+{
+    if (cpu->end - cpu->at < CHUNK_COUNT_SIZE)
+        return;
+    cpu->chunks_left = load_u32(cpu->dat->bytes + cpu->at, cpu->dat->big_endian);
+    cpu->at += CHUNK_COUNT_SIZE;
+    if (cpu->dat->size - cpu->end < CHUNK_COUNT_SIZE)
+        cpu->end = cpu->dat->size;
+    else
+        cpu->end += CHUNK_COUNT_SIZE;
+    if (cpu->chunks_left > 0 || range->size <= CHUNK_COUNT_SIZE)
+        return;
+    dat_add_damage(cpu->dat, range->size, "cpu %d%s%s: its data claims to be empty", cpu->cpu,
+                   *cpu->buffer->public.name ? " of " : "", cpu->buffer->public.name);
+    cpu->cut = true;
+}
+
 void dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer *buffer,
                   const struct dat_cpu_range *range, struct dat_totals *totals)
 {
@@ -328,12 +347,8 @@ void dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer 
         cpu->release_step = DAT_RELEASE_STEP;
     if (cpu->release_step < RELEASE_MIN)
         cpu->release_step = RELEASE_MIN;
-    if (buffer->compressed && cpu->end - cpu->at >= 4) {
-        cpu->chunks_left = load_u32(dat->bytes + cpu->at, dat->big_endian);
-        cpu->at += 4;
-        /* The number of chunks decides: writers up to 3.1 leave itself out of the size. */
-        cpu->end = dat->size;
-    }
+    if (buffer->compressed)
+        find_chunks(cpu, range);
 }
 
 void dat_cpu_finish(struct dat_cpu *cpu)

@@ -273,6 +273,45 @@ static void test_reader_chunk_of_an_absurd_size_is_refused_without_memory(void *
         }
 }
 
+/* Else a few bytes a CPU would give a chunk of megabytes again and again. */
+static void test_reader_cpus_that_share_their_data_are_read_once(void **state)
+{
+    (void)state;
+    for (size_t i = 1; i < KINDS; i++) {
+        const struct dat_maker_bytes *file = make(&kinds[i], 0);
+        uint8_t *option = memmem(file->bytes, file->size, "\0mono\0\0\x10\0\0\2\0\0\0", 14);
+        struct reading reading;
+
+        assert_non_null(option);
+        memcpy(option + 14 + 20 + 4, option + 14 + 4, 16); /* CPU 1 lies where CPU 0 does */
+        reading_init(&reading, file->bytes, file->size);
+        expect_only_ticks(&reading);
+        assert_int_equal(reading.events, TICKS / 2);
+        assert_string_equal(reading.damage,
+                            "cpu 1: its data lies in another CPU's; it is not read\n");
+        reading_finish(&reading);
+        dat_maker_finish(&maker);
+    }
+}
+
+static void test_reader_packed_data_that_claims_to_be_empty_is_told(void **state)
+{
+    (void)state;
+    for (size_t i = 2; i < KINDS; i++) {
+        const struct dat_maker_bytes *file = make(&kinds[i], 0);
+        struct reading reading;
+
+        page_maker_put(file->bytes + maker.data_begin, 0, 4, false);
+        reading_init(&reading, file->bytes, file->size);
+        expect_only_ticks(&reading);
+        assert_int_equal(reading.events, TICKS / 2);
+        assert_int_equal(reading.losses, 1);
+        assert_string_equal(reading.damage, "cpu 0: its data claims to be empty\n");
+        reading_finish(&reading);
+        dat_maker_finish(&maker);
+    }
+}
+
 /* Reads and looks at nothing but that it ends, and says so if nothing came of it. */
 static void survive(const struct dat_maker_bytes *file)
 {
@@ -358,6 +397,8 @@ int main(void)
         cmocka_unit_test(test_reader_damaged_page_costs_only_itself),
         cmocka_unit_test(test_reader_damaged_chunk_costs_only_itself),
         cmocka_unit_test(test_reader_chunk_of_an_absurd_size_is_refused_without_memory),
+        cmocka_unit_test(test_reader_cpus_that_share_their_data_are_read_once),
+        cmocka_unit_test(test_reader_packed_data_that_claims_to_be_empty_is_told),
         cmocka_unit_test(test_reader_any_number_of_the_file_may_be_any_value),
         cmocka_unit_test(test_reader_random_damage_is_survived),
     };

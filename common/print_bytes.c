@@ -11,35 +11,32 @@ void bytes_put_hex(struct print_out *out, const uint8_t *bytes, size_t size, cha
     }
 }
 
-/* One bit of a bitmap of longs; bits behind the last whole long are clear. */
-static uint32_t bits_at(const struct trd_schema *schema, const uint8_t *bytes, uint32_t bit,
-                        uint32_t count)
+/* Up to 32 bits of a bitmap; what lies behind its last whole long is clear. */
+static uint32_t bits_at(const struct trd_schema *schema, const struct bytes_bitmap *map,
+                        uint32_t bit, uint32_t count)
 {
     uint32_t long_bits = schema->long_size * 8u;
-    uint64_t word = load_int(bytes + bit / long_bits * schema->long_size, schema->long_size, false,
-                             schema->big_endian);
+    size_t at = bit / long_bits * schema->long_size;
+    uint64_t word;
 
+    if (at + schema->long_size > map->size)
+        return 0;
+    word = load_int(map->bytes + at, schema->long_size, false, schema->big_endian);
     word >>= bit % long_bits;
     return (uint32_t)(count < 32 ? word & ((1u << count) - 1) : word);
 }
 
-static uint32_t whole_longs(const struct trd_schema *schema, uint32_t bits)
+void bytes_put_bitmask(struct print_out *out, const struct trd_schema *schema,
+                       const struct bytes_bitmap *map)
 {
-    return bits / (schema->long_size * 8u) * (schema->long_size * 8u);
-}
+    uint32_t count = map->bits % 32 ? map->bits % 32 : 32;
 
-void bytes_put_bitmask(struct print_out *out, const struct trd_schema *schema, const uint8_t *bytes,
-                       uint32_t bits)
-{
-    uint32_t whole = whole_longs(schema, bits + schema->long_size * 8u - 1);
-    uint32_t count = bits % 32 ? bits % 32 : 32;
-
-    if (bits == 0)
+    if (map->bits == 0)
         return;
-    for (uint32_t bit = (bits - 1) / 32 * 32;; bit -= 32) {
-        if (bit + count < bits)
+    for (uint32_t bit = (map->bits - 1) / 32 * 32;; bit -= 32) {
+        if (bit + count < map->bits)
             out_char(out, ',');
-        out_number(out, bit < whole ? bits_at(schema, bytes, bit, count) : 0, 16, (count + 3) / 4);
+        out_number(out, bits_at(schema, map, bit, count), 16, (count + 3) / 4);
         count = 32;
         if (bit == 0)
             break;
@@ -47,16 +44,16 @@ void bytes_put_bitmask(struct print_out *out, const struct trd_schema *schema, c
 }
 
 void bytes_put_bit_list(struct print_out *out, const struct trd_schema *schema,
-                        const uint8_t *bytes, uint32_t bits)
+                        const struct bytes_bitmap *map)
 {
     bool first = true;
 
-    for (uint32_t bit = 0; bit < bits; bit++) {
+    for (uint32_t bit = 0; bit < map->bits; bit++) {
         uint32_t start = bit;
 
-        if (!bits_at(schema, bytes, bit, 1))
+        if (!bits_at(schema, map, bit, 1))
             continue;
-        while (bit + 1 < bits && bits_at(schema, bytes, bit + 1, 1))
+        while (bit + 1 < map->bits && bits_at(schema, map, bit + 1, 1))
             bit++;
         if (!first)
             out_char(out, ',');

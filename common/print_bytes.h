@@ -13,12 +13,19 @@
 
 /* Two digits per byte; separator '\0' for none. */
 void bytes_put_hex(struct print_out *out, const uint8_t *bytes, size_t size, char separator);
-/* `%*pb`: groups of 32 bits, highest first; longs as the schema's machine keeps them. */
-void bytes_put_bitmask(struct print_out *out, const struct trd_schema *schema, const uint8_t *bytes,
-                       uint32_t bits);
+/* Bits in longs of the schema's machine; `size` bytes of them are there. */
+struct bytes_bitmap {
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t bits;
+};
+
+/* `%*pb`: groups of 32 bits, highest first */
+void bytes_put_bitmask(struct print_out *out, const struct trd_schema *schema,
+                       const struct bytes_bitmap *map);
 /* `%*pbl`: 0-3,5 */
 void bytes_put_bit_list(struct print_out *out, const struct trd_schema *schema,
-                        const uint8_t *bytes, uint32_t bits);
+                        const struct bytes_bitmap *map);
 void bytes_put_mac(struct print_out *out, const uint8_t bytes[6], char separator, bool reversed);
 void bytes_put_ipv4(struct print_out *out, const uint8_t bytes[4], bool reversed, bool padded);
 /* style: 'c' shortest (RFC 5952 as the kernel does it), 'I' all groups, 'i' without colons */

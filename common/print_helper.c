@@ -109,9 +109,12 @@ static void print_bitmask(struct print_out *out, const struct print_record *reco
                           const struct node *helper)
 {
     struct print_value pointer;
+    struct bytes_bitmap map;
 
-    if (take_bytes(out, record, helper->call.list[0], 0, &pointer))
-        bytes_put_bitmask(out, record->schema, pointer.bytes, (uint32_t)pointer.size * 8);
+    if (!take_bytes(out, record, helper->call.list[0], 0, &pointer))
+        return;
+    map = (struct bytes_bitmap){ pointer.bytes, pointer.size, (uint32_t)pointer.size * 8 };
+    bytes_put_bitmask(out, record->schema, &map);
 }
 
 static void print_hex_dump(struct print_out *out, const struct print_record *record,

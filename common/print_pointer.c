@@ -142,6 +142,8 @@ static uint64_t bytes_needed(const struct print_record *record, const char *exte
 static void put_memory(struct print_out *out, const struct print_record *record,
                        const char *extension, const struct print_value *value, int64_t width)
 {
+    struct bytes_bitmap map = { value->bytes, value->size, width > 0 ? (uint32_t)width : 0 };
+
     switch (extension[0]) {
     case 'M':
     case 'm':
@@ -170,9 +172,9 @@ static void put_memory(struct print_out *out, const struct print_record *record,
         break;
     default:
         if (extension[1] == 'l')
-            bytes_put_bit_list(out, record->schema, value->bytes, width > 0 ? (uint32_t)width : 0);
+            bytes_put_bit_list(out, record->schema, &map);
         else
-            bytes_put_bitmask(out, record->schema, value->bytes, width > 0 ? (uint32_t)width : 0);
+            bytes_put_bitmask(out, record->schema, &map);
         break;
     }
 }

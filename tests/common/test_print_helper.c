@@ -135,6 +135,18 @@ static void test_helper_dynamic_arrays_in_both_byte_orders(void **state)
     expect_dynamic("\"%x\", REC->__data_loc_text & 0xffff", "18");
 }
 
+static void test_helper_mask_that_is_no_whole_long_is_clear_behind_them(void **state)
+{
+    (void)state;
+    made_init(&made, false, 8);
+    made_add(&made, "__data_loc unsigned long[] mask;offset:8;size:4;signed:0;",
+             "\"%s\", __get_bitmask(mask)");
+    made_put_int(&made, 0, 4);
+    made_put_dynamic(&made, 8, "\x05\0\0\0\0\0\0\0\xff\xff", 10);
+    assert_string_equal(made_text(&made), "0000,00000000,00000005");
+    made_finish(&made);
+}
+
 static void test_helper_relative_arrays_count_from_their_word(void **state)
 {
     (void)state;
@@ -209,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_helper_values_of_lists_on_32_bit_machines_are_cut),
         cmocka_unit_test(test_helper_entry_without_a_value_is_left_out_and_named),
         cmocka_unit_test(test_helper_dynamic_arrays_in_both_byte_orders),
+        cmocka_unit_test(test_helper_mask_that_is_no_whole_long_is_clear_behind_them),
         cmocka_unit_test(test_helper_relative_arrays_count_from_their_word),
         cmocka_unit_test(test_helper_arrays_that_leave_the_record_are_marked),
         cmocka_unit_test(test_helper_hex_dump_has_rows_offsets_and_text),

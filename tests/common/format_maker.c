@@ -61,7 +61,8 @@ static void store(struct made *made, size_t at, uint64_t value, size_t size)
     bool big_endian = trd_catalog_get_layout(made->catalog)->big_endian;
 
     for (size_t i = 0; i < size; i++)
-        made->data[at + (big_endian ? size - 1 - i : i)] = (uint8_t)(value >> (8 * i));
+        made->data[at + (big_endian ? size - 1 - i : i)] =
+            i < sizeof(value) ? (uint8_t)(value >> (8 * i)) : 0;
 }
 
 void made_put_int(struct made *made, uint64_t value, size_t size)

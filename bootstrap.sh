@@ -56,8 +56,12 @@ mount_tracefs() {
 
 # What this machine lacks for tracing live, one reason a line.
 missing_for_live() {
-    [ "$(id -u)" -eq 0 ] || echo "root: the kernel's trace buffers are for root only"
-    mount_tracefs || echo "tracefs: this kernel has none at /sys/kernel/tracing, or it may not be mounted here"
+    if [ "$(id -u)" -ne 0 ]; then
+        # Who is not root cannot even see whether there is a tracefs.
+        echo "root: the kernel's trace buffers are for root only"
+    elif ! mount_tracefs; then
+        echo "tracefs: this kernel has none at /sys/kernel/tracing, or it may not be mounted here"
+    fi
     command -v dotnet >/dev/null || echo "dotnet: no .NET SDK on PATH to compile and run the sample with"
 }
 

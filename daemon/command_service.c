@@ -118,12 +118,13 @@ int command_service(const struct options *options)
     }
     uv_loop_init(&service.loop);
     result = pipeline_create(&service.pipeline, &service.loop, &service.options, on_done, &service);
-    (void)interrupt_start(&service.interrupt, &service.loop, on_interrupt, &service);
-    if (result == 0)
+    if (result == 0) {
+        (void)interrupt_start(&service.interrupt, &service.loop, on_interrupt, &service);
         result = start(&service);
-    if (result != 0)
-        stop_all(&service);
-    uv_run(&service.loop, UV_RUN_DEFAULT);
+        if (result != 0)
+            stop_all(&service);
+        uv_run(&service.loop, UV_RUN_DEFAULT);
+    }
     pipeline_destroy(service.pipeline);
     uv_loop_close(&service.loop);
     config_destroy(config);

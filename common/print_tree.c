@@ -5,7 +5,8 @@
 
 #include "print_eval.h"
 
-#define CHUNK_SIZE (4096 - 64)
+/* Half of all formats need less than the first chunk; each is twice as large as the one before. */
+#define CHUNK_SIZE 960u
 
 struct chunk {
     struct chunk *next;
@@ -46,8 +47,10 @@ void *print_arena_take(struct print_arena *arena, size_t size)
     if (size > PRINT_MEMORY_MAX)
         return NULL;
     if (!chunk || chunk->size - chunk->used < size) {
-        size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+        size_t room = chunk ? 2 * chunk->size : CHUNK_SIZE;
 
+        if (room < size || arena->total + room > PRINT_MEMORY_MAX)
+            room = size;
         if (arena->total + room > PRINT_MEMORY_MAX)
             return NULL;
         chunk = calloc(1, sizeof(*chunk) + room);
@@ -138,7 +141,7 @@ struct node *node_string(struct tree *tree, const char *text, size_t size)
 }
 
 /* A node whose operands are constants becomes one, unless its value is marked as impossible. */
-static const struct node *fold(struct tree *tree, const struct node *node)
+static void fold(struct node *node)
 {
     const struct node *operands[] = { node->operand.a, node->operand.b, node->operand.c };
     struct print_record nothing = { 0 };
@@ -146,9 +149,13 @@ static const struct node *fold(struct tree *tree, const struct node *node)
 
     for (size_t i = 0; i < 3; i++)
         if (operands[i] && operands[i]->kind != NODE_CONST)
-            return node;
+            return;
     value = print_eval(&nothing, node);
-    return value.fault ? node : node_const(tree, node->type, value.bits);
+    if (value.fault)
+        return;
+    node->kind = NODE_CONST;
+    node->bits = value.bits;
+    node->cost = node->depth = 1;
 }
 
 static const struct node *node_operands(struct tree *tree, enum node_kind kind, uint8_t op,
@@ -165,7 +172,9 @@ static const struct node *node_operands(struct tree *tree, enum node_kind kind, 
     node->operand.c = c;
     if (!adopt(tree, node, a) || (b && !adopt(tree, node, b)) || (c && !adopt(tree, node, c)))
         return NULL;
-    return kind == NODE_DEREF ? node : fold(tree, node);
+    if (kind != NODE_DEREF)
+        fold(node);
+    return node;
 }
 
 /* C11 6.3.1.1: what fits an int becomes one. */

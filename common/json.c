@@ -13,6 +13,26 @@
 #define LINE_HEAD_MAX 512
 #define LINE_TAIL_MAX 64 /* what stands around the args */
 
+/* What stands before the last digits of a number: neighbours in the stream share it. */
+struct leading {
+    uint64_t high;
+    uint32_t size;
+    char digits[24];
+};
+
+/*
+ * Who and where, ready to be copied: few threads account for most neighbours. Blocks of JSON_BLOCK
+ * hold `,"src":"tracerd","cpu":2147483647,"pid":2147483647,"tid":2147483647`.
+ */
+#define PLACES 64
+#define PLACE_TEXT_MAX (5 * JSON_BLOCK)
+struct place {
+    int32_t cpu, pid, tid;
+    uint8_t source;
+    uint8_t size; /* 0 = free */
+    char text[PLACE_TEXT_MAX];
+};
+
 struct trd_json {
     struct trd_json_names names;
     const struct trd_catalog **catalogs; /* owned array of borrowed ones */
@@ -20,10 +40,8 @@ struct trd_json {
     struct json_plan **plans; /* open addressing by schema; owned */
     size_t plan_count;
     size_t plan_capacity; /* a power of two */
-    /* The leading digits of the last timestamp: neighbours share all but the last nine. */
-    uint64_t ts_high;
-    char ts_digits[24];
-    uint32_t ts_digits_size;
+    struct leading ts_digits, seq_digits;
+    struct place places[PLACES];
 };
 
 int trd_json_create(struct trd_json **out, const struct trd_json_names *names)
@@ -38,7 +56,8 @@ int trd_json_create(struct trd_json **out, const struct trd_json_names *names)
         return -ENOMEM;
     }
     json->plan_capacity = PLANS_INITIAL;
-    json->ts_high = UINT64_MAX;
+    json->ts_digits.high = UINT64_MAX;
+    json->seq_digits.high = UINT64_MAX;
     if (names)
         json->names = *names;
     *out = json;
@@ -125,31 +144,46 @@ static inline struct json_plan *plan_get(struct trd_json *json, const struct trd
     return __builtin_expect(plan != NULL, 1) ? plan : plan_add(json, schema);
 }
 
-#define TS_LOW 1000000000u
+static __attribute__((cold, noinline)) void change_leading(struct leading *leading, uint64_t high)
+{
+    leading->high = high;
+    leading->size = (uint32_t)(json_put_u64(leading->digits, high) - leading->digits);
+}
 
-/* The digits above a second are kept from line to line. */
+static inline char *put_leading(struct leading *leading, char *out, uint64_t high)
+{
+    if (__builtin_expect(high != leading->high, 0))
+        change_leading(leading, high);
+    memcpy(out, leading->digits, sizeof(leading->digits));
+    return out + leading->size;
+}
+
+#define TS_LOW 1000000u
+
 static inline char *put_ts(struct trd_json *json, char *out, uint64_t ts_ns)
 {
     uint64_t high = ts_ns / TS_LOW;
     uint32_t low = (uint32_t)(ts_ns % TS_LOW);
 
     *out++ = '"';
-    if (high == 0) {
+    if (__builtin_expect(high == 0, 0)) {
         out = json_put_u32(out, low);
-        *out++ = '"';
-        return out;
+    } else {
+        out = put_leading(&json->ts_digits, out, high);
+        out = json_put_4_digits(json_put_pair(out, low / 10000), low % 10000);
     }
-    if (high != json->ts_high) {
-        json->ts_high = high;
-        json->ts_digits_size = (uint32_t)(json_put_u64(json->ts_digits, high) - json->ts_digits);
-    }
-    memcpy(out, json->ts_digits, sizeof(json->ts_digits));
-    out += json->ts_digits_size;
-    *out++ = (char)('0' + low / 100000000u);
-    low %= 100000000u;
-    out = json_put_4_digits(json_put_4_digits(out, low / 10000u), low % 10000u);
     *out = '"';
     return out + 1;
+}
+
+#define SEQ_LOW 10000u
+
+static inline char *put_seq(struct trd_json *json, char *out, uint64_t seq)
+{
+    if (__builtin_expect(seq < SEQ_LOW, 0))
+        return json_put_u64(out, seq);
+    return json_put_4_digits(put_leading(&json->seq_digits, out, seq / SEQ_LOW),
+                             (uint32_t)(seq % SEQ_LOW));
 }
 
 static inline char *put_source(char *out, const struct trd_record *record)
@@ -187,21 +221,39 @@ static __attribute__((cold, noinline)) char *put_flags(char *out, uint16_t flags
     return out;
 }
 
-/* Who and where: absent, not null. */
-static inline char *put_place(char *out, const struct trd_record *record, uint16_t flags)
+/* Absent, not null. */
+static char *put_id(char *out, const char *key, size_t key_size, int32_t id)
 {
-    if (record->cpu >= 0) {
-        out = JSON_PUT(out, ",\"cpu\":");
-        out = json_put_u32(out, (uint32_t)record->cpu);
-    }
-    if (record->pid >= 0) {
-        out = JSON_PUT(out, ",\"pid\":");
-        out = json_put_u32(out, (uint32_t)record->pid);
-    }
-    if (record->tid >= 0) {
-        out = JSON_PUT(out, ",\"tid\":");
-        out = json_put_u32(out, (uint32_t)record->tid);
-    }
+    if (id < 0)
+        return out;
+    return json_put_u32(json_put(out, key, key_size), (uint32_t)id);
+}
+#define PUT_ID(out, key, id) put_id(out, key, sizeof(key) - 1, id)
+
+static __attribute__((noinline)) void make_place(struct place *place,
+                                                 const struct trd_record *record)
+{
+    char *out = put_source(place->text, record);
+
+    out = PUT_ID(out, ",\"cpu\":", record->cpu);
+    out = PUT_ID(out, ",\"pid\":", record->pid);
+    out = PUT_ID(out, ",\"tid\":", record->tid);
+    place->cpu = record->cpu;
+    place->pid = record->pid;
+    place->tid = record->tid;
+    place->source = record->source;
+    place->size = (uint8_t)(out - place->text);
+}
+
+static inline char *put_place(struct trd_json *json, char *out, const struct trd_record *record,
+                              uint16_t flags)
+{
+    struct place *place = &json->places[(uint32_t)(record->tid ^ record->cpu << 4) % PLACES];
+
+    if (place->tid != record->tid || place->cpu != record->cpu || place->pid != record->pid ||
+        place->source != record->source || place->size == 0)
+        make_place(place, record);
+    out = json_put_blocks(out, place->text, place->size);
     if (record->thread_size > 0)
         out = PUT_MEMBER_TEXT(out, ",\"thread\":", record->thread, record->thread_size);
     if (record->stream)
@@ -224,11 +276,12 @@ static char *put_event(struct trd_json *json, const struct trd_record *record, c
 
     if (!run.plan || end - out < (ptrdiff_t)run.plan->name_size + LINE_TAIL_MAX)
         return NULL;
-    if (record->name)
+    if (__builtin_expect(record->name != NULL, 0)) {
         out = PUT_MEMBER_TEXT(out, ",\"name\":", record->name, strlen(record->name));
-    else
+        out = JSON_PUT(out, ",\"args\":");
+    } else {
         out = json_put_blocks(out, run.plan->name, run.plan->name_size);
-    out = JSON_PUT(out, ",\"args\":");
+    }
     out = json_run_args(&run, out, end - 4);
     *out_cut = run.cut;
     return out ? JSON_PUT(out, "}\n") : NULL;
@@ -286,18 +339,18 @@ static char *put_head(struct trd_json *json, const struct trd_record *record, ui
                       uint64_t seq, char *out)
 {
     out = json_put_blocks(out, kind_heads[record->kind].text, kind_heads[record->kind].size);
-    out = json_put_u64(out, seq);
+    out = put_seq(json, out, seq);
     if (record->kind != TRD_KIND_LOST) {
         out = JSON_PUT(out, ",\"ts\":");
         out = put_ts(json, out, record->ts_ns);
     }
+    if (record->kind == TRD_KIND_HEARTBEAT)
+        return out;
     if (record->kind == TRD_KIND_SPAN) {
         out = JSON_PUT(out, ",\"dur\":");
         out = json_put_u64(out, record->dur_ns);
     }
-    if (record->kind != TRD_KIND_HEARTBEAT)
-        out = put_source(out, record);
-    return put_place(out, record, flags);
+    return put_place(json, out, record, flags);
 }
 
 static char *put_line(struct trd_json *json, const struct trd_record *record, uint16_t flags,

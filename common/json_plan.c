@@ -25,7 +25,7 @@ static size_t blocks(size_t size)
 /* Room for everything that is escaped here, in blocks. */
 static size_t text_size(const struct trd_schema *schema, uint32_t *out_labels)
 {
-    size_t size = blocks(JSON_STRING_MAX(strlen(schema->full_name)) + 16);
+    size_t size = blocks(JSON_STRING_MAX(strlen(schema->full_name)) + 24);
 
     *out_labels = 0;
     for (uint32_t i = schema->common_count; i < schema->field_count; i++) {
@@ -189,6 +189,7 @@ static void compile(struct json_plan *plan)
     plan->name = at;
     at = JSON_PUT(at, ",\"name\":");
     at = json_put_string(at, schema->full_name, strlen(schema->full_name));
+    at = JSON_PUT(at, ",\"args\":");
     plan->name_size = (uint32_t)(at - plan->name);
     at = align(plan, at);
     for (uint32_t i = 0; i < plan->step_count; i++)

@@ -56,7 +56,7 @@ struct json_step {
 struct json_plan {
     const struct trd_schema *schema;
     const struct trd_catalog *catalog; /* symbols; may be NULL */
-    const char *name;                  /* `,"name":"sched:sched_switch"`, in blocks */
+    const char *name;                  /* `,"name":"sched:sched_switch","args":`, in blocks */
     uint32_t name_size;
     /* What all steps but JSON_CODE_OTHER write at most, with their keys. */
     uint32_t room;

@@ -1,7 +1,8 @@
 /*
  * Parser of one argument of a print format: text to typed tree. Recursive descent over C's
- * expression grammar without assignments; types in print_type.c, functions and macros the kernel
- * leaves in formats in print_call.c, the rest in print_parse.c. Used by print.c only.
+ * expression grammar without assignments; types in print_type.c, operands in print_operand.c,
+ * functions and macros the kernel leaves in formats in print_call.c, operators in print_parse.c.
+ * Used by print.c only.
  */
 #ifndef TRD_COMMON_PRINT_PARSE_H
 #define TRD_COMMON_PRINT_PARSE_H
@@ -39,9 +40,13 @@ struct parser {
 
 /* NULL and parser->error on failure; the lexer then stands somewhere inside the argument. */
 const struct node *parse_expression(struct parser *parser);
+/* An operand with what stands behind it: `REC->x[2]`, `7`, `f(…)`, `( … )`. */
+const struct node *parse_operand(struct parser *parser);
 
 /* A call of the function whose name was `name`; the lexer stands on the parenthesis. */
 const struct node *parse_call(struct parser *parser, const struct token *name);
+/* Entries `, { value, "name" }` up to what closes the call. */
+const struct trd_names *parse_list(struct parser *parser);
 /* `({ … })`; the lexer stands on the brace. */
 const struct node *parse_block(struct parser *parser);
 
@@ -62,6 +67,10 @@ bool parse_expect(struct parser *parser, uint32_t punctuation);
 const struct node *parse_string(struct parser *parser);
 /* Over everything up to the `,` or closing bracket that ends what began here. */
 void parse_skip(struct parser *parser);
+/* A leaf without value, noted as a gap: the argument still compiles. */
+const struct node *parse_unknown(struct parser *parser, const char *what, const struct token *name);
+/* Notes a gap if `pointer` is one that the record holds, so that its target is not there. */
+void parse_note_foreign(struct parser *parser, const struct node *pointer);
 /* A field by the name in the token; NULL and an error if there is none. */
 const struct trd_field *parse_find_field(struct parser *parser, const struct token *token);
 

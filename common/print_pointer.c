@@ -22,12 +22,13 @@ bool pointer_is_known(const char *extension)
     return false;
 }
 
-void print_symbol(struct print_out *out, const struct print_record *record, uint64_t address,
-                  bool with_offset)
+/* `back` bytes before the address decide which symbol it belongs to. */
+static void put_symbol(struct print_out *out, const struct print_record *record, uint64_t address,
+                       uint64_t back, bool with_offset)
 {
     struct symbol symbol;
 
-    if (!record->catalog || !symbols_find(record->catalog->symbols, address, &symbol)) {
+    if (!record->catalog || !symbols_find(record->catalog->symbols, address - back, &symbol)) {
         out_text(out, "0x");
         out_number(out, address, 16, 1);
         return;
@@ -44,6 +45,12 @@ void print_symbol(struct print_out *out, const struct print_record *record, uint
         out_text(out, symbol.module);
         out_char(out, ']');
     }
+}
+
+void print_symbol(struct print_out *out, const struct print_record *record, uint64_t address,
+                  bool with_offset)
+{
+    put_symbol(out, record, address, 0, with_offset);
 }
 
 static void put_address(struct print_out *out, const struct print_record *record, uint64_t address)
@@ -187,8 +194,8 @@ void print_pointer(struct print_out *out, const struct print_record *record, con
     case 'F':
         print_symbol(out, record, value.bits, true);
         break;
-    case 'B': /* a return address: the call before it is meant */
-        print_symbol(out, record, value.bits, true);
+    case 'B': /* a return address: it may lie behind the end of the function that called */
+        put_symbol(out, record, value.bits, 1, true);
         break;
     case 's':
     case 'f':

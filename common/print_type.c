@@ -76,8 +76,8 @@ static const struct type_word type_words[] = {
 /* Words that make up C's own types, in any order. */
 enum base_word {
     BASE_NONE,
-    BASE_IGNORED, /* const, volatile */
-    BASE_UNSIGNED,
+    BASE_IGNORED,  /* const, volatile */
+    BASE_UNSIGNED, /* from here to LONG: parts of an integer type */
     BASE_SIGNED,
     BASE_CHAR,
     BASE_SHORT,
@@ -88,6 +88,7 @@ enum base_word {
     BASE_TAG, /* struct, union */
     BASE_ENUM,
     BASE_TYPEOF,
+    BASE_COUNT,
 };
 
 static enum base_word base_word(const struct token *token)
@@ -142,22 +143,18 @@ bool parse_is_type(const struct parser *parser, const struct token *token, const
            find_typedef(parser, token, &type);
 }
 
-struct base_words {
-    bool is_unsigned, is_short, is_char, is_int, any;
-    int longs;
-};
-
-static struct ctype base_type(const struct parser *parser, const struct base_words *words)
+/* The type that so many of each word make. */
+static struct ctype integer_type(const struct parser *parser, const uint8_t *words)
 {
     uint8_t size = 4;
 
-    if (words->is_char)
+    if (words[BASE_CHAR])
         size = 1;
-    else if (words->is_short)
+    else if (words[BASE_SHORT])
         size = 2;
-    else if (words->longs)
-        size = words->longs == 2 ? 8 : parser->tree.long_size;
-    return ctype_int(size, !words->is_unsigned);
+    else if (words[BASE_LONG])
+        size = words[BASE_LONG] > 1 ? 8 : parser->tree.long_size;
+    return ctype_int(size, !words[BASE_UNSIGNED]);
 }
 
 /* `struct name`, `enum name`, or a struct with a body, which is skipped. */
@@ -192,63 +189,54 @@ static bool parse_typeof(struct parser *parser, struct ctype *out)
     return true;
 }
 
+/* A type of one word, or of a keyword and what belongs to it. */
+static bool parse_single(struct parser *parser, enum base_word word, struct ctype *out)
+{
+    struct token name = parser->lexer.token;
+
+    if (word == BASE_NONE && !find_typedef(parser, &name, out))
+        return parse_fail(parser, "unknown type", &name);
+    lexer_next(&parser->lexer);
+    switch (word) {
+    case BASE_BOOL:
+        *out = (struct ctype){ .kind = CTYPE_BOOL, .size = 1 };
+        return true;
+    case BASE_VOID:
+        *out = (struct ctype){ .kind = CTYPE_VOID };
+        return true;
+    case BASE_ENUM:
+        *out = ctype_int(4, false);
+        return parse_tag(parser);
+    case BASE_TAG:
+        *out = (struct ctype){ .kind = CTYPE_OTHER };
+        return parse_tag(parser);
+    case BASE_TYPEOF:
+        return parse_typeof(parser, out);
+    default:
+        return true;
+    }
+}
+
 /* The words before any `*`. */
 static bool parse_base(struct parser *parser, struct ctype *out)
 {
-    struct base_words words = { 0 };
-    struct token *token = &parser->lexer.token;
-    bool complete = false;
+    uint8_t words[BASE_COUNT] = { 0 };
+    bool any = false;
 
     for (;; lexer_next(&parser->lexer)) {
-        enum base_word word = base_word(token);
+        enum base_word word = base_word(&parser->lexer.token);
 
         if (word == BASE_IGNORED)
             continue;
-        if (complete)
-            return true;
-        switch (word) {
-        case BASE_UNSIGNED:
-            words.is_unsigned = true;
-            break;
-        case BASE_CHAR:
-            words.is_char = true;
-            break;
-        case BASE_SHORT:
-            words.is_short = true;
-            break;
-        case BASE_LONG:
-            words.longs++;
-            break;
-        case BASE_SIGNED:
-        case BASE_INT:
-            break;
-        case BASE_BOOL:
-            *out = (struct ctype){ .kind = CTYPE_BOOL, .size = 1 };
-            complete = true;
-            continue;
-        case BASE_VOID:
-            *out = (struct ctype){ .kind = CTYPE_VOID };
-            complete = true;
-            continue;
-        case BASE_TAG:
-        case BASE_ENUM:
-            lexer_next(&parser->lexer);
-            *out = word == BASE_ENUM ? ctype_int(4, false) : (struct ctype){ .kind = CTYPE_OTHER };
-            return parse_tag(parser);
-        case BASE_TYPEOF:
-            lexer_next(&parser->lexer);
-            return parse_typeof(parser, out);
-        default:
-            if (words.any) {
-                *out = base_type(parser, &words);
-                return true;
-            }
-            if (!find_typedef(parser, token, out))
-                return parse_fail(parser, "unknown type", token);
-            complete = true;
+        if (word >= BASE_UNSIGNED && word <= BASE_LONG && words[word] < 2) {
+            words[word]++;
+            any = true;
             continue;
         }
-        words.any = true;
+        if (!any)
+            return parse_single(parser, word, out);
+        *out = integer_type(parser, words);
+        return true;
     }
 }
 

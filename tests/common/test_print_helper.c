@@ -119,6 +119,7 @@ static void expect_dynamic(const char *print, const char *text)
 static void test_helper_dynamic_arrays_in_both_byte_orders(void **state)
 {
     (void)state;
+    expect_dynamic("\"%x %u\", REC->in[0], (u32)REC->in[1]", "1234 255");
     expect_dynamic("\"%s %u\", __get_str(text), __get_dynamic_array_len(text)", "a text 7");
     expect_dynamic("\"%s|%s\", __print_hex(__get_dynamic_array(bytes), 3), "
                    "__print_hex_str(__get_dynamic_array(bytes), __get_dynamic_array_len(bytes))",

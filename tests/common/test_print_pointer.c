@@ -154,6 +154,7 @@ static void test_pointer_symbols_with_offset_size_and_module(void **state)
         { "pF", 0xffffffff81000000, "first+0x0/0x10" },
         { "pS", 0xffffffffc0000008, "in_module+0x8/0x40 [mod]" },
         { "ps", 0xffffffffc0000008, "in_module [mod]" },
+        { "pB", 0xffffffff81000010, "first+0x10/0x10" },
         { "pS", 0x1234, "0x1234" },
         { "p", 0xffff888100001000, "ffff888100001000" },
         { "px", 0x1234, "0000000000001234" },

@@ -115,6 +115,20 @@ static void test_print_a_function_of_the_kernel_is_shown_with_its_arguments(void
     made_finish(&made);
 }
 
+static void test_print_a_function_of_the_kernel_shows_arrays_as_bytes(void **state)
+{
+    (void)state;
+    made_init(&made, false, 8);
+    made_add(&made, "u32 x[2];offset:8;size:8;signed:0;\nchar t[4];offset:16;size:4;signed:0;",
+             "\"%s\", decode(REC->x, REC->t, other(REC->x[1]))");
+    made_put_int(&made, 1, 4);
+    made_put_int(&made, 2, 4);
+    made_put(&made, "abc", 4);
+    assert_string_equal(made_text(&made), "decode(01 00 00 00 02 00 00 00 61 62 63 00, abc, "
+                                          "other(2))");
+    made_finish(&made);
+}
+
 static void test_print_missing_arguments_and_formats_are_named(void **state)
 {
     static const struct {
@@ -225,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_print_percent_signs_and_escapes_stand_for_themselves),
         cmocka_unit_test(test_print_an_argument_that_does_not_compile_costs_itself_only),
         cmocka_unit_test(test_print_a_function_of_the_kernel_is_shown_with_its_arguments),
+        cmocka_unit_test(test_print_a_function_of_the_kernel_shows_arrays_as_bytes),
         cmocka_unit_test(test_print_missing_arguments_and_formats_are_named),
         cmocka_unit_test(test_print_output_is_cut_and_its_full_length_returned),
         cmocka_unit_test(test_print_trace_printk_takes_its_format_from_kernel_memory),

@@ -6,6 +6,7 @@
 
 /* Longer inline texts and arrays are measured when they are written. */
 #define CHARS_MAX 256
+#define INTS_MAX 16
 /* What steps may reserve without asking; a format that wants more gets the rest measured. */
 #define ROOM_MAX (64 * 1024)
 /* `{"raw":"18446744073709551615","names":[` and what closes it. */
@@ -111,10 +112,20 @@ static enum json_code number_code(const struct trd_schema *schema, const struct 
     }
 }
 
+static bool is_short_array(const struct trd_schema *schema, const struct trd_field *field)
+{
+    return schema->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
+           field->meaning == TRD_MEANING_PLAIN && field->count > 0 && field->count <= INTS_MAX &&
+           field->elem_size * field->count == field->size &&
+           (field->elem_size == 4 || field->elem_size == 8);
+}
+
 static enum json_code choose_code(const struct trd_schema *schema, const struct trd_field *field)
 {
     if (field->storage == TRD_STORAGE_CHARS)
         return field->size <= CHARS_MAX ? JSON_CODE_CHARS : JSON_CODE_OTHER;
+    if (field->storage == TRD_STORAGE_INTS)
+        return is_short_array(schema, field) ? JSON_CODE_INTS : JSON_CODE_OTHER;
     if (field->storage != TRD_STORAGE_INT)
         return JSON_CODE_OTHER;
     switch (field->meaning) {
@@ -148,6 +159,8 @@ static size_t value_room(const struct json_plan *plan, const struct json_step *s
         return json_labels_room(plan, step);
     case JSON_CODE_CHARS:
         return JSON_STRING_MAX(step->size);
+    case JSON_CODE_INTS:
+        return 2 + (size_t)step->size / step->elem_size * JSON_NUMBER_MAX;
     default:
         return JSON_NUMBER_MAX;
     }

@@ -29,6 +29,7 @@ enum json_code {
     JSON_CODE_FLAGS,
     JSON_CODE_ENUM,
     JSON_CODE_CHARS, /* inline text, short enough to be counted in `room` */
+    JSON_CODE_INTS,  /* inline array of numbers, likewise */
     JSON_CODE_OTHER, /* its size is known when it is written: json_value.c */
 };
 

@@ -8,6 +8,8 @@
 #include "bytes.h"
 #include "json_writer.h"
 
+#define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 static inline uint16_t host_u16(const uint8_t *bytes)
 {
     uint16_t value;
@@ -97,6 +99,28 @@ static __attribute__((noinline)) char *put_other(struct json_run *run, const str
     return value == JSON_NO_ROOM || value == JSON_ABSENT ? out : value;
 }
 
+/* At least one, of 4 or 8 bytes. */
+static __attribute__((noinline)) char *put_ints(const struct json_step *step, const uint8_t *bytes,
+                                                char *out)
+{
+    const uint8_t *end = bytes + step->size;
+
+    *out++ = '[';
+    if (step->elem_size == 8 && !step->is_signed)
+        for (; bytes < end; bytes += 8) {
+            out = json_put_int(out, host_u64(bytes), 8, false);
+            *out++ = ',';
+        }
+    else
+        for (; bytes < end; bytes += step->elem_size) {
+            out = json_put_int(out, load_int(bytes, step->elem_size, step->is_signed, HOST_IS_BIG),
+                               step->elem_size, step->is_signed);
+            *out++ = ',';
+        }
+    out[-1] = ']';
+    return out;
+}
+
 static inline char *put_step(struct json_run *run, const struct json_step *step,
                              const uint8_t *bytes, char *out)
 {
@@ -131,6 +155,8 @@ static inline char *put_step(struct json_run *run, const struct json_step *step,
         return json_put_flags(run->plan, step, load(run, step, bytes), value);
     case JSON_CODE_ENUM:
         return json_put_enum(run->plan, step, load(run, step, bytes), value);
+    case JSON_CODE_INTS:
+        return put_ints(step, bytes, value);
     default: /* JSON_CODE_CHARS */
         return json_put_text(value, (const char *)bytes, step->size);
     }

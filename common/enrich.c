@@ -330,7 +330,7 @@ int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record)
         purge(enrich, record->ts_ns);
     note(enrich, record);
     complete(enrich, record);
-    return 0;
+    return enrich->derived.next < enrich->derived.count;
 }
 
 int trd_enrich_derived(struct trd_enrich *enrich, struct trd_record *out)

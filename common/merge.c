@@ -137,11 +137,10 @@ void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input *input)
         }
 }
 
-/* The record that was handed out has been used: its input shows the next one. */
-static void advance(struct trd_merge *merge)
+/* The first of the heap has shown its next record, or has none. */
+static void settle(struct trd_merge *merge, int result)
 {
     struct trd_merge_input *input = merge->heap[0].input;
-    int result = input->next(input, &input->head);
 
     merge->handed_out = false;
     if (result == 1) {
@@ -154,6 +153,14 @@ static void advance(struct trd_merge *merge)
     merge->empty[merge->empty_size++] = input;
     if (input->watermark_ns < merge->limit_ns)
         merge->limit_ns = input->watermark_ns;
+}
+
+/* The record that was handed out has been used: its input shows the next one. */
+static void advance(struct trd_merge *merge)
+{
+    struct trd_merge_input *input = merge->heap[0].input;
+
+    settle(merge, input->next(input, &input->head));
 }
 
 /* Asks the empty inputs again; afterwards each is in the heap, still empty, or gone. */
@@ -201,10 +208,35 @@ static int hand_out(struct trd_merge *merge, struct trd_record *out)
     return 1;
 }
 
+/*
+ * Nobody to compare with: a file alone passes straight through. False if its next record is to go
+ * the general way, since it ended, ran empty, or brought another input.
+ */
+static bool pass_through(struct trd_merge *merge, struct trd_record *out, int *out_result)
+{
+    struct trd_merge_input *input = merge->heap[0].input;
+
+    *out_result = input->next(input, out);
+    if (*out_result == 1 && merge->empty_size == 0 && out->ts_ns >= merge->watermark_ns) {
+        merge->watermark_ns = out->ts_ns;
+        return true;
+    }
+    if (*out_result == 1)
+        input->head = *out;
+    return false;
+}
+
 int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out)
 {
-    if (merge->handed_out)
+    if (merge->handed_out && merge->heap_size == 1 && merge->empty_size == 0) {
+        int result;
+
+        if (pass_through(merge, out, &result))
+            return 1;
+        settle(merge, result);
+    } else if (merge->handed_out) {
         advance(merge);
+    }
     if (merge->heap_size == 0 || merge->heap[0].ts_ns > merge->limit_ns) {
         fill(merge);
         merge->limit_ns = permitted(merge, now_ns);

@@ -214,13 +214,16 @@ static void write_derived(struct pipeline *pipeline)
 
 static void take_record(struct pipeline *pipeline, struct trd_record *record)
 {
+    bool has_derived;
+
     if (record->ts_ns > pipeline->last_ts_ns)
         pipeline->last_ts_ns = record->ts_ns;
     if (record->kind == TRD_KIND_SPAN)
         record->ts_ns -= record->dur_ns;
-    (void)trd_enrich_record(pipeline->enrich, record);
+    has_derived = trd_enrich_record(pipeline->enrich, record) == 1;
     write_selected(pipeline, record);
-    write_derived(pipeline);
+    if (has_derived)
+        write_derived(pipeline);
 }
 
 static void write_heartbeat(struct pipeline *pipeline, uint64_t now_ns)

@@ -12,17 +12,15 @@ struct dat_source {
     struct trd_merge_input input;
     struct pipeline *pipeline;
     struct trd_reader *reader; /* owned */
-    struct ledger ledger;
+    struct ledger ledger;      /* but for the events */
+    uint64_t events;
     bool mixed_clocks;
     bool stopped;
 };
 
-static void count(struct ledger *ledger, const struct trd_record *record)
+static void count_loss(struct ledger *ledger, const struct trd_record *record)
 {
-    if (record->kind != TRD_KIND_LOST) {
-        ledger->produced++;
-        ledger->delivered++;
-    } else if (record->lost == TRD_LOST_UNKNOWN) {
+    if (record->lost == TRD_LOST_UNKNOWN) {
         ledger->unknown++;
     } else {
         ledger->produced += record->lost;
@@ -62,7 +60,10 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
     int result = dat->stopped ? 0 : trd_reader_next(dat->reader, out);
 
     if (result == 1) {
-        count(&dat->ledger, out);
+        if (out->kind != TRD_KIND_LOST)
+            dat->events++;
+        else
+            count_loss(&dat->ledger, out);
         if (is_unaligned(dat, out->stream))
             out->flags |= TRD_RECORD_F_UNALIGNED;
         return 1;
@@ -79,7 +80,11 @@ static void stop(struct source *source)
 
 static void account(struct source *source, struct ledger *out)
 {
-    *out = ((struct dat_source *)source)->ledger;
+    const struct dat_source *dat = (const struct dat_source *)source;
+
+    *out = dat->ledger;
+    out->produced += dat->events;
+    out->delivered += dat->events;
 }
 
 static void destroy(struct source *source)

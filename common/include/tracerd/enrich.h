@@ -32,7 +32,8 @@ TRD_EXPORT int trd_enrich_set_thread(struct trd_enrich *enrich, int32_t tid, int
  */
 TRD_EXPORT void trd_enrich_end_process(struct trd_enrich *enrich, int32_t pid, uint64_t ts_ns);
 
-/* Takes note of the record and completes it in place. Call in stream order. */
+/* Takes note of the record and completes it in place. Call in stream order. 1 if there is something
+ * derived to be fetched, 0 if not. */
 TRD_EXPORT int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record);
 /* Records that were derived and not fetched yet: 1 and the oldest, borrowed until the next call on
  * enrich; 0 = none left. */

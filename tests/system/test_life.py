@@ -75,7 +75,7 @@ def test_attach_running_program_is_seen_until_ctrl_c_and_again(runtime):
                 detach(process)
             idle.ask("throw")
             timeline = Timeline(place / f"{turn}.ndjson")
-            assert asked_for(timeline, idle.pid) == turn, timeline.records
+            assert asked_for(timeline, idle.pid) == turn, timeline.kind("ev")
             assert timeline.count("clr:gc_start", idle.pid) == timeline.count("clr:gc_end", idle.pid) == 1
             names = [event["args"]["name"] for event in timeline.events("clr:thread_name", idle.pid)]
             assert f"later-{turn}" in names, names
@@ -96,7 +96,7 @@ def test_attach_ends_with_the_program(runtime):
             idle.end()
             finish(process)
         timeline = Timeline(place / "out.ndjson")
-        assert asked_for(timeline, idle.pid) == 1
+        assert asked_for(timeline, idle.pid) == 1, timeline.kind("ev")
         timeline.check_sums()
 
 

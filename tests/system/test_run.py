@@ -145,6 +145,18 @@ def test_run_alternating_markers_and_exceptions_stay_alternating(runtime):
     timeline.check_order(late=0)
 
 
+def test_run_marker_longer_than_a_record_keeps_every_byte():
+    """The kernel cuts a long marker into records: every piece, in order, none glued (C7)."""
+    need_kernel()
+    text = "".join(f"{number:05d}," for number in range(500))
+    script = 'set -- "$1" /sys/kernel/tracing/instances/tracerd-$PPID-*/trace_marker; printf %s "$1" >"$2"'
+    timeline, _, _ = trace(["sh", "-c", script, "sh", text], "-e", "ftrace:print", "--no-clr")
+    pieces = [event["args"]["buf"] for event in timeline.events("ftrace:print")]
+    # A piece ends with the line end that the kernel adds where the text has none.
+    assert "".join(piece.rstrip("\n") for piece in pieces) == text, pieces
+    timeline.check_sums()
+
+
 def test_run_storm_kept_and_lost_are_what_was_made(runtime):
     """Nobody reads while the storm blows, and the rings are small: what is dropped is counted exactly (C17)."""
     with folder() as place:

@@ -1,8 +1,8 @@
 /*
  * The print format of a schema: compiled once when its format is loaded, rendered per event by
- * trd_event_print (print_event.c). Compiling also finds out what the fields mean, since only the print format
- * knows flags, enumerators and addresses. Each argument stands alone: one that does not compile is
- * named in schema->print_error and shown by its source, and costs nothing else.
+ * trd_event_print (print_event.c). Compiling also finds out what the fields mean, since only the
+ * print format knows flags, enumerators and addresses. Each argument stands alone: one that does
+ * not compile is named in schema->print_error and shown by its source, and costs nothing else.
  */
 #ifndef TRD_COMMON_PRINT_H
 #define TRD_COMMON_PRINT_H

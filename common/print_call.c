@@ -171,23 +171,17 @@ static const struct node *parse_dynamic(struct parser *parser, int part)
 /* `name, element size` */
 static const struct node *parse_dynamic_array(struct parser *parser, int unused)
 {
-    struct lexer begin = parser->lexer;
     const struct node *arguments[3] = { parse_dynamic(parser, DYNAMIC_POINTER) };
-    const struct node *length;
+    struct node *length;
 
     (void)unused;
     if (!arguments[0] || !parse_expect(parser, ','))
         return NULL;
-    arguments[2] = parse_expression(parser);
-    if (!arguments[2])
+    length = node_new(&parser->tree, NODE_LENGTH, ctype_int(4, false));
+    if (!length)
         return NULL;
-    {
-        struct lexer end = parser->lexer;
-
-        parser->lexer = begin;
-        length = parse_dynamic(parser, DYNAMIC_LENGTH);
-        parser->lexer = end;
-    }
+    length->field = arguments[0]->field;
+    arguments[2] = parse_expression(parser);
     arguments[1] = node_binary(&parser->tree, OP_DIVIDE, length, arguments[2]);
     return make_helper(parser, HELPER_ARRAY, arguments, 3, NULL, NULL);
 }
@@ -309,31 +303,39 @@ static const struct function functions[] = {
     { "__be64_to_cpup", parse_swap, SWAP(8, ORDER_BIG) | SWAP_POINTER },
 };
 
+/* An argument of a function nobody knows here; its source where it does not compile. */
+static const struct node *parse_foreign_argument(struct parser *parser)
+{
+    struct lexer begin = parser->lexer;
+    const struct node *node = parse_expression(parser);
+
+    if (node)
+        return node;
+    parser->error[0] = '\0';
+    parser->tree.error = NULL;
+    parser->lexer = begin;
+    parse_skip(parser);
+    return node_string(&parser->tree, begin.token.text,
+                       (size_t)(parser->lexer.token.text - begin.token.text));
+}
+
 /* Shown as it stands in the source, with its arguments' values. */
 static const struct node *parse_foreign_call(struct parser *parser, const struct token *name)
 {
-    const struct node *arguments[ARGUMENTS_MAX],
-        *text = node_string(&parser->tree, name->text, name->size);
-    struct ctype type = ctype_int(parser->tree.long_size, true); /* or a pointer as wide */
+    const struct node *text = node_string(&parser->tree, name->text, name->size);
+    const struct node *arguments[ARGUMENTS_MAX];
+    /* or a pointer as wide */
+    struct ctype type = ctype_int(parser->tree.long_size, true);
     struct node *node;
     uint32_t count = 0;
 
     parse_gap(parser, "only the kernel can answer", name);
     while (!token_is(&parser->lexer.token, ')')) {
-        struct lexer begin = parser->lexer;
-
-        if (count == ARGUMENTS_MAX || (count > 0 && !parse_expect(parser, ',')))
+        if (count > 0 && !parse_expect(parser, ','))
+            return NULL;
+        if (count == ARGUMENTS_MAX)
             return parse_fail(parser, "too many arguments for", name);
-        begin = parser->lexer;
-        arguments[count] = parse_expression(parser);
-        if (!arguments[count]) {
-            parser->error[0] = '\0';
-            parser->tree.error = NULL;
-            parser->lexer = begin;
-            parse_skip(parser);
-            arguments[count] = node_string(&parser->tree, begin.token.text,
-                                           (size_t)(parser->lexer.token.text - begin.token.text));
-        }
+        arguments[count] = parse_foreign_argument(parser);
         if (!arguments[count++])
             return NULL;
     }

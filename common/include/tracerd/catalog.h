@@ -2,8 +2,9 @@
  * A catalog: all that must be known to decode the records of one kernel: page layout, schemas by
  * event id, enumerator names, symbols, printk formats, command lines. Filled from trace.dat
  * sections, from a live tracefs, or by tests; then read-only, and safe to share between threads.
- * Does no I/O itself. Uses libtraceevent for header pages, the field part of formats and kallsyms;
- * print formats are handed to it empty, our own compiler takes those.
+ * Does no I/O itself. Uses libtraceevent for header pages and command lines; format files, symbols
+ * and BTF have parsers of our own, since theirs must not crash on a hostile file and must run in
+ * several threads.
  */
 #ifndef TRACERD_CATALOG_H
 #define TRACERD_CATALOG_H
@@ -71,7 +72,9 @@ TRD_EXPORT const char *trd_catalog_comm(const struct trd_catalog *catalog, int32
 
 /*
  * The kernel's own text of an event (what the `trace` file prints behind "name: "), for people and
- * for the oracle. Writes at most capacity bytes, NUL included; returns the length it would need.
+ * for the oracle. `%p`, which the kernel hashes, is the raw address here, as with the tracing
+ * option hash-ptr off; what only the kernel can answer is shown as such (trd_schema.print_error).
+ * Writes at most capacity bytes, NUL included; returns the length it would need.
  */
 TRD_EXPORT size_t trd_event_print(const struct trd_catalog *catalog,
                                   const struct trd_schema *schema, const uint8_t *data, size_t size,

@@ -248,7 +248,8 @@ static __attribute__((noinline)) void make_place(struct place *place,
 static inline char *put_place(struct trd_json *json, char *out, const struct trd_record *record,
                               uint16_t flags)
 {
-    struct place *place = &json->places[(uint32_t)(record->tid ^ record->cpu << 4) % PLACES];
+    struct place *place =
+        &json->places[((uint32_t)record->tid ^ (uint32_t)record->cpu << 4) % PLACES];
 
     if (place->tid != record->tid || place->cpu != record->cpu || place->pid != record->pid ||
         place->source != record->source || place->size == 0)

@@ -1,5 +1,6 @@
 /* What /proc tells of a process, against processes that we made for it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -211,11 +212,15 @@ static void test_thread_of_another_pid_namespace_has_two_numbers(void **state)
     struct clr_tids tids;
     size_t count = 0;
     pid_t pid, *threads;
+    int own;
 
     (void)state;
     skip_without_root();
+    own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
     assert_int_equal(unshare(CLONE_NEWPID), 0);
-    pid = make_child(make_three_threads); /* numbers 1 to 4 in there */
+    pid = make_child(make_three_threads);          /* numbers 1 to 4 in there */
+    assert_int_equal(setns(own, CLONE_NEWPID), 0); /* later children are ours again */
+    close(own);
     assert_int_equal(target_inner_pid(pid), 1);
     threads = target_threads(pid, &count);
     assert_int_equal(count, 4);

@@ -68,6 +68,18 @@ static void start_duration(struct attach *attach)
 
 /* The profiler calls */
 
+/*
+ * The profiler introduces itself while the runtime still loads it; callbacks come from the moment
+ * the runtime has answered. Only then is it true for whoever waits for these words.
+ */
+static void tell_attached(struct attach *attach)
+{
+    if (!attach->is_introduced || attach->is_asking)
+        return;
+    log_notice("attached to process %d", attach->target.pid);
+    start_duration(attach);
+}
+
 static void on_hello(pid_t pid, void *context)
 {
     struct attach *attach = context;
@@ -75,8 +87,7 @@ static void on_hello(pid_t pid, void *context)
     if (pid != attach->target.pid || attach->is_introduced)
         return;
     attach->is_introduced = true;
-    log_notice("attached to process %d", pid);
-    start_duration(attach);
+    tell_attached(attach);
 }
 
 static void on_end(pid_t pid, void *context)
@@ -132,6 +143,8 @@ static void on_answer(uv_work_t *work, int status)
     attach->is_asking = false;
     if (status != 0 || attach->request_result != 0)
         fail(attach);
+    else
+        tell_attached(attach);
 }
 
 static void on_interrupt(void *context, int signal)

@@ -193,19 +193,19 @@ static int serve(int mark_interval_ms)
     return result;
 }
 
-/* Whether the daemon cannot have seen everything from the start. */
-static bool is_late_listener(void)
+/* Whether events went to an earlier daemon, or to nobody. */
+static bool has_missed_events(void)
 {
     struct sweep_sums sums;
 
     sweep_sum(&sums);
-    return sender.greeted || profiler_get()->attached || sums.dropped > 0;
+    return sender.greeted || sums.dropped > 0;
 }
 
 /* *out_greeted: whether it came as far as the daemon's WELCOME. */
 static int converse(bool *out_greeted)
 {
-    bool late = is_late_listener();
+    bool missed = has_missed_events();
     struct trd_welcome welcome;
     struct trd_hello hello;
     int result;
@@ -215,9 +215,10 @@ static int converse(bool *out_greeted)
     if (result != 0)
         return result;
     *out_greeted = true;
-    if (late)
+    if (missed)
         profiler_emit_runtime_info(TRD_EVENT_F_CATCH_UP);
-    set_categories(welcome.categories, late);
+    /* After an attach the runtime has a past that nobody saw. */
+    set_categories(welcome.categories, missed || profiler_get()->attached);
     return serve((int)welcome.mark_interval_ms);
 }
 

@@ -79,8 +79,8 @@ def test_attach_running_program_is_seen_until_ctrl_c_and_again(runtime):
             assert timeline.count("clr:gc_start", idle.pid) == timeline.count("clr:gc_end", idle.pid) == 1
             names = [event["args"]["name"] for event in timeline.events("clr:thread_name", idle.pid)]
             assert f"later-{turn}" in names, names
-            info = timeline.events("clr:runtime_info", idle.pid)
-            assert info and all(event["args"]["mode"]["name"] == "attach" for event in info), info
+            info, = timeline.events("clr:runtime_info", idle.pid)
+            assert info["args"]["mode"]["name"] == "attach", info
             timeline.check_sums()
         report = idle.end()
         assert report["thrown"] == {"Tracerd.Managed.AskedFor": 6}, report

@@ -194,8 +194,10 @@ static void test_profiler_never_waits_for_a_daemon_that_hangs(void **state)
     /* A definition that found no room is tried again with each event that needs it. */
     assert_true(TRACED_SUM(&reader, produced) >= 100000ull * TRACED_ROUND_EVENTS + 3);
     assert_true(TRACED_SUM(&reader, dropped) > 0);
-    assert_int_equal(TRACED_SUM(&reader, produced),
-                     sums.events + sums.lost + TRACED_SUM(&reader, untold));
+    assert_int_equal(TRACED_SUM(&reader, produced) - TRACED_SUM(&reader, dropped), sums.events);
+    /* The process may have ended while its sender waited with a count in hand: what was told never
+     * exceeds what was dropped, and the daemon's ledger goes by the latter. */
+    assert_true(sums.lost + TRACED_SUM(&reader, untold) <= TRACED_SUM(&reader, dropped));
     reader_finish(&reader);
     traced_finish(&traced);
 }

@@ -3,9 +3,10 @@
 import contextlib
 import json
 import os
+import pathlib
 import subprocess
 
-from house import TRACEFS, Timeline, finish, folder, need_kernel, need_program, run, start, tracerd
+from house import TRACEFS, Timeline, finish, folder, need_kernel, need_program, run, start, tracerd, wait_until
 from test_replay import drain, made_files
 
 # For each event: the kernel's filter file, and the same in ours where the line's own names come first.
@@ -62,14 +63,20 @@ def test_filter_keeps_what_the_kernels_filter_keeps():
     need_program("trace-cmd")
     ours = " || ".join(f'name == "sched:{event}" && ({mine or kernel})' for event, (kernel, mine) in KERNEL_FILTERS.items())
     with folder() as place:
-        shell = start("sh", "-c", "read go; i=0; while [ $i -lt 60 ]; do true & /bin/true; i=$((i+1)); done; wait",
-                      stdin=subprocess.PIPE)
+        shell = start("sh", "-c", "read go; i=0; while [ $i -lt 60 ]; do true & /bin/true; i=$((i+1)); done; wait; "
+                      "echo done; read end", stdin=subprocess.PIPE)
         with traced_twice(shell.pid) as (every, some):
             shell.stdin.write("\n")
             shell.stdin.flush()
-            finish(shell)
+            assert shell.stdout.readline() == "done\n"
+            # The two are switched off one after the other: only a shell that sleeps is the same in both.
+            wait_until(lambda: pathlib.Path(f"/proc/{shell.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "S",
+                       "the shell to sleep")
             for instance in (every, some):
                 (instance / "tracing_on").write_text("0")
+            shell.stdin.write("\n")
+            shell.stdin.flush()
+            finish(shell)
             all_path, some_path = restored(every, place / "all"), restored(some, place / "some")
         tracerd("replay", "-q", "--filter", ours, "-o", place / "ours.ndjson", all_path)
         tracerd("replay", "-q", "-o", place / "kernels.ndjson", some_path)

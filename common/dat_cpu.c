@@ -9,17 +9,18 @@
 
 #include "page_next.h"
 
-/* What all CPUs together may keep mapped behind their reading places. */
-#define RELEASE_TOTAL (16u << 20)
+/* What all CPUs together may keep mapped behind their reading places: half of it is released at a
+ * time, so that whoever still looks at data that stays need not have it mapped again. */
+#define RELEASE_TOTAL (8u << 20)
 #define RELEASE_MIN (64u << 10)
 #define CHUNK_COUNT_SIZE 4
 
 static void release_behind(struct dat_cpu *cpu)
 {
-    if (cpu->at < cpu->released + cpu->release_step)
+    if (cpu->at < cpu->released + 2 * cpu->release_step)
         return;
-    dat_release(cpu->dat, cpu->released, cpu->at);
-    cpu->released = cpu->at;
+    dat_release(cpu->dat, cpu->released, cpu->at - cpu->release_step);
+    cpu->released = cpu->at - cpu->release_step;
 }
 
 static void lose(struct dat_cpu *cpu, uint64_t count)
@@ -212,6 +213,7 @@ static void reset_head(struct dat_cpu *cpu)
     trd_record_init(&cpu->head);
     cpu->head.source = TRD_SOURCE_FTRACE;
     cpu->head.cpu = cpu->cpu;
+    cpu->head.data_stays = !cpu->buffer->compressed;
     if (*cpu->buffer->public.name)
         cpu->head.stream = cpu->buffer->public.name;
 }

@@ -7,16 +7,10 @@
 #define BUFFER_FLUSH (256 * 1024)
 #define BUFFER_SIZE (BUFFER_FLUSH + TRD_JSON_LINE_MAX)
 
-int outlet_init(struct outlet *outlet, const struct trd_json_names *names)
-{
-    outlet->buffer = malloc(BUFFER_SIZE);
-    outlet->batch.bytes = outlet->buffer;
-    return outlet->buffer ? trd_json_create(&outlet->json, names) : -ENOMEM;
-}
-
 void outlet_finish(struct outlet *outlet)
 {
     outlet_end(outlet);
+    trd_lines_destroy(outlet->lines);
     trd_json_destroy(outlet->json);
     free(outlet->buffer);
 }
@@ -31,8 +25,43 @@ static void hand_over(struct outlet *outlet, const struct line_batch *batch)
     }
 }
 
+static void on_ready(void *context, const struct trd_lines_batch *batch)
+{
+    struct outlet *outlet = context;
+
+    outlet->unwritten += batch->unwritten;
+    outlet->line_count += batch->count;
+    hand_over(outlet, &(struct line_batch){ .bytes = batch->bytes,
+                                            .size = batch->size,
+                                            .count = batch->count,
+                                            .last_seq = batch->last_seq,
+                                            .first_ns = batch->first_ns,
+                                            .last_ns = batch->last_ns });
+}
+
+int outlet_init(struct outlet *outlet, const struct trd_json_names *names, unsigned workers)
+{
+    outlet->buffer = malloc(BUFFER_SIZE);
+    outlet->batch.bytes = outlet->buffer;
+    if (!outlet->buffer)
+        return -ENOMEM;
+    /* Where threads cannot be had, one does the work. */
+    if (workers > 0 && trd_lines_create(&outlet->lines, workers, names, on_ready, outlet) != 0)
+        outlet->lines = NULL;
+    return trd_json_create(&outlet->json, names);
+}
+
+void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog)
+{
+    trd_json_add_catalog(outlet->json, catalog);
+    if (outlet->lines)
+        trd_lines_add_catalog(outlet->lines, catalog);
+}
+
 void outlet_flush(struct outlet *outlet)
 {
+    if (outlet->lines)
+        trd_lines_flush(outlet->lines);
     if (outlet->batch.size > 0)
         hand_over(outlet, &outlet->batch);
     outlet->batch = (struct line_batch){ .bytes = outlet->buffer };
@@ -49,7 +78,7 @@ static void count_line(struct outlet *outlet, size_t size, uint64_t ts_ns)
     batch->last_seq = outlet->seq++;
     batch->size += size;
     batch->count++;
-    outlet->lines++;
+    outlet->line_count++;
 }
 
 static int64_t put_record(struct outlet *outlet, const struct trd_record *record)
@@ -63,8 +92,8 @@ static int64_t put_record(struct outlet *outlet, const struct trd_record *record
     return size;
 }
 
-static __attribute__((cold, noinline)) int put_loss(struct outlet *outlet,
-                                                    const struct trd_record *record, int error)
+static __attribute__((cold, noinline)) void put_loss(struct outlet *outlet,
+                                                     const struct trd_record *record)
 {
     struct trd_record lost;
 
@@ -76,17 +105,23 @@ static __attribute__((cold, noinline)) int put_loss(struct outlet *outlet,
     lost.ts_ns = lost.lost_from_ns = record->ts_ns;
     lost.lost = 1;
     (void)put_record(outlet, &lost);
-    return error;
+    outlet->unwritten += record->kind == TRD_KIND_EVENT;
 }
 
-int outlet_record(struct outlet *outlet, const struct trd_record *record)
+void outlet_record(struct outlet *outlet, const struct trd_record *record)
 {
-    int64_t size;
-
+    if (outlet->lines) {
+        outlet->last_ns = record->ts_ns;
+        if (trd_lines_put(outlet->lines, record, outlet->seq) == 0)
+            outlet->seq++;
+        else
+            outlet->unwritten += record->kind == TRD_KIND_EVENT;
+        return;
+    }
     if (outlet->batch.size >= BUFFER_FLUSH)
         outlet_flush(outlet);
-    size = put_record(outlet, record);
-    return size < 0 ? put_loss(outlet, record, (int)size) : 0;
+    if (put_record(outlet, record) < 0)
+        put_loss(outlet, record);
 }
 
 void outlet_text(struct outlet *outlet, const char *line)
@@ -99,7 +134,7 @@ void outlet_text(struct outlet *outlet, const char *line)
                                       .last_ns = outlet->last_ns };
 
     outlet_flush(outlet);
-    outlet->lines++;
+    outlet->line_count++;
     hand_over(outlet, &batch);
 }
 

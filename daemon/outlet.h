@@ -11,24 +11,29 @@
 
 #include "pipeline.h"
 #include "tracerd/json.h"
+#include "tracerd/lines.h"
 
 struct outlet {
-    struct trd_json *json; /* owned */
+    struct trd_json *json;   /* owned */
+    struct trd_lines *lines; /* owned; several threads instead of json, NULL = this one alone */
     struct sink *sinks;
     char *buffer;            /* owned */
     struct line_batch batch; /* what waits in the buffer */
     uint64_t last_ns;        /* of the last record */
     uint64_t seq;            /* of the next line; hello is 0 */
-    uint64_t lines;          /* written so far */
+    uint64_t line_count;     /* written so far */
+    uint64_t unwritten;      /* events that became `lost` lines */
 };
 
-int outlet_init(struct outlet *outlet, const struct trd_json_names *names);
+/* `workers` further threads format lines; 0 = none. */
+int outlet_init(struct outlet *outlet, const struct trd_json_names *names, unsigned workers);
 /* Ends sinks that are still there. */
 void outlet_finish(struct outlet *outlet);
 
-/* One line for a record. A record that cannot be written leaves a `lost` line in its place and
- * gives a negative errno. */
-int outlet_record(struct outlet *outlet, const struct trd_record *record);
+void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog);
+
+/* One line for a record. One that cannot be written leaves a `lost` line in its place. */
+void outlet_record(struct outlet *outlet, const struct trd_record *record);
 /* A ready line of any length (hello, bye), handed over at once; uses up the next number. */
 void outlet_text(struct outlet *outlet, const char *line);
 /* Hands over what waits. */

@@ -1,6 +1,7 @@
 #include "pipeline.h"
 
-#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 /* A pump does this much, then the loop may read sockets and pages again. */
 #define PUMP_RECORDS_MAX 4096
+#define FORMATTERS_MAX 3
 #define TICK_MS 10 /* stalled inputs are looked at this often */
 #define HEARTBEAT_NS UINT64_C(1000000000)
 
@@ -37,7 +39,6 @@ struct pipeline {
     struct ledger_book book;
 
     uint64_t filtered;
-    uint64_t unwritten;
     uint64_t last_ts_ns;
     uint64_t last_heartbeat_ns;
 
@@ -65,6 +66,15 @@ static void on_more(uv_idle_t *idle)
     pump(idle->data);
 }
 
+/* Beside the one that reads, merges and writes; more than a few would wait for it. */
+static unsigned spare_cores(void)
+{
+    cpu_set_t cores;
+    int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
+
+    return count > FORMATTERS_MAX ? FORMATTERS_MAX : (unsigned)count - 1;
+}
+
 static int create_parts(struct pipeline *pipeline)
 {
     int result =
@@ -73,7 +83,8 @@ static int create_parts(struct pipeline *pipeline)
     if (result == 0)
         result = trd_enrich_create(&pipeline->enrich);
     if (result == 0)
-        result = outlet_init(&pipeline->outlet, trd_enrich_names(pipeline->enrich));
+        result = outlet_init(&pipeline->outlet, trd_enrich_names(pipeline->enrich),
+                             pipeline->live ? 0 : spare_cores());
     if (result == 0 && pipeline->options->summary)
         result = summary_create(&pipeline->summary);
     return result;
@@ -166,7 +177,7 @@ struct trd_enrich *pipeline_enrich(struct pipeline *pipeline)
 
 void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog)
 {
-    trd_json_add_catalog(pipeline->outlet.json, catalog);
+    outlet_add_catalog(&pipeline->outlet, catalog);
     selection_add_catalog(&pipeline->selection, catalog);
 }
 
@@ -182,16 +193,6 @@ uv_loop_t *pipeline_loop(struct pipeline *pipeline)
 
 /* Records */
 
-static void write_record(struct pipeline *pipeline, const struct trd_record *record)
-{
-    if (outlet_record(&pipeline->outlet, record) == 0)
-        return;
-    log_verbose("a record could not be written as a line: name=%s, bytes=%u",
-                record->schema ? record->schema->full_name : "?", record->size);
-    pipeline->unwritten += record->kind == TRD_KIND_EVENT;
-    pipeline->partial = true;
-}
-
 /* An event, or what stands beside events. */
 static void write_selected(struct pipeline *pipeline, const struct trd_record *record)
 {
@@ -199,7 +200,7 @@ static void write_selected(struct pipeline *pipeline, const struct trd_record *r
         pipeline->filtered += record->kind == TRD_KIND_EVENT;
         return;
     }
-    write_record(pipeline, record);
+    outlet_record(&pipeline->outlet, record);
     if (pipeline->summary)
         summary_note(pipeline->summary, record);
 }
@@ -236,7 +237,7 @@ static void write_heartbeat(struct pipeline *pipeline, uint64_t now_ns)
     trd_record_init(&record);
     record.kind = TRD_KIND_HEARTBEAT;
     record.ts_ns = trd_merge_watermark(pipeline->merge);
-    write_record(pipeline, &record);
+    outlet_record(&pipeline->outlet, &record);
 }
 
 /* Sources */
@@ -393,9 +394,9 @@ static void start(struct pipeline *pipeline)
 static void write_bye(struct pipeline *pipeline)
 {
     struct bye bye = { .seq = pipeline->outlet.seq,
-                       .lines = pipeline->outlet.lines,
+                       .lines = pipeline->outlet.line_count,
                        .filtered = pipeline->filtered,
-                       .unwritten = pipeline->unwritten,
+                       .unwritten = pipeline->outlet.unwritten,
                        .late = trd_merge_late(pipeline->merge),
                        .book = &pipeline->book };
     char *line = bye_line(&bye);
@@ -407,6 +408,15 @@ static void write_bye(struct pipeline *pipeline)
         summary_print(pipeline->summary, &pipeline->selection.tally, &bye);
 }
 
+static void tell_unwritten(struct pipeline *pipeline)
+{
+    if (pipeline->outlet.unwritten == 0)
+        return;
+    log_error("%" PRIu64 " events could not be written as lines; each left a loss in its place",
+              pipeline->outlet.unwritten);
+    pipeline->partial = true;
+}
+
 /* Every source has ended and the merge is dry. */
 static void finish(struct pipeline *pipeline)
 {
@@ -415,8 +425,9 @@ static void finish(struct pipeline *pipeline)
     uv_idle_stop(&pipeline->more);
     trd_enrich_finish(pipeline->enrich, pipeline->last_ts_ns);
     write_derived(pipeline);
+    outlet_flush(&pipeline->outlet); /* so that every line is counted */
+    tell_unwritten(pipeline);
     write_bye(pipeline);
-    outlet_flush(&pipeline->outlet);
     if (!pipeline->outlet.sinks)
         close_handles(pipeline);
     else

@@ -52,6 +52,9 @@ struct trd_record {
     /* EVENT: kernel: the whole record from common_type on; CLR: the fixed fields and texts. */
     const uint8_t *data;
     uint32_t size;
+    /* The data lives as long as whoever handed it out, not only until its next call: it lies in a
+     * mapped file. */
+    bool data_stays;
     /* Which stream of the source: instance of a trace.dat, ring of a process; NULL = the only. */
     const char *stream;
     /* Managed name of the thread, filled by enrich; thread_size 0 = unknown. Not terminated. */

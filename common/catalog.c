@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "tracerd/page.h"
-
 static void default_layout(struct trd_page_layout *layout, bool big_endian, uint8_t long_size)
 {
     *layout = (struct trd_page_layout){
@@ -197,19 +194,7 @@ const struct trd_field *trd_schema_field(const struct trd_schema *schema, const 
 bool trd_page_event_record(const struct trd_catalog *catalog, const struct trd_page_event *event,
                            struct trd_record *out)
 {
-    const struct trd_field *pid = catalog->pid_field;
-    bool big_endian = catalog->layout.big_endian;
-    const struct trd_schema *schema =
-        event->size >= 2 ? catalog->by_id[load_u16(event->data, big_endian)] : NULL;
-
-    if (!schema)
-        return false;
-    out->schema = schema;
-    out->data = event->data;
-    out->size = event->size;
-    if (pid && (size_t)pid->offset + pid->size <= event->size)
-        out->tid = (int32_t)load_int(event->data + pid->offset, pid->size, true, big_endian);
-    return true;
+    return catalog_event_record(catalog, event, out);
 }
 
 int trd_catalog_add_kallsyms(struct trd_catalog *catalog, const char *text, size_t size)

@@ -3,9 +3,11 @@
 #define TRD_COMMON_CATALOG_PRIVATE_H
 
 #include "btf.h"
+#include "bytes.h"
 #include "printk.h"
 #include "symbols.h"
 #include "tracerd/catalog.h"
+#include "tracerd/page.h"
 
 struct tep_handle;
 
@@ -22,6 +24,25 @@ struct trd_catalog {
     const struct trd_field *pid_field; /* common_pid: the same in every format of a kernel */
     struct trd_schema *by_id[65536];   /* ids are 16 bits wide in every record */
 };
+
+/* trd_page_event_record, for whoever reads many. */
+static inline bool catalog_event_record(const struct trd_catalog *catalog,
+                                        const struct trd_page_event *event, struct trd_record *out)
+{
+    const struct trd_field *pid = catalog->pid_field;
+    bool big_endian = catalog->layout.big_endian;
+    const struct trd_schema *schema =
+        event->size >= 2 ? catalog->by_id[load_u16(event->data, big_endian)] : NULL;
+
+    if (!schema)
+        return false;
+    out->schema = schema;
+    out->data = event->data;
+    out->size = event->size;
+    if (pid && (size_t)pid->offset + pid->size <= event->size)
+        out->tid = (int32_t)load_int(event->data + pid->offset, pid->size, true, big_endian);
+    return true;
+}
 
 /* A schema from one format text; the catalog owns it afterwards. */
 int format_parse(struct trd_catalog *catalog, const char *system, const char *text, size_t size,

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "catalog_private.h"
 #include "page_next.h"
 
 /* What all CPUs together may keep mapped behind their reading places: half of it is released at a
@@ -197,7 +198,7 @@ static void count_unknown(struct dat_cpu *cpu, const struct trd_page_event *even
 
 static inline int take_event(struct dat_cpu *cpu, const struct trd_page_event *event)
 {
-    if (!trd_page_event_record(cpu->dat->catalog, event, &cpu->head)) {
+    if (!catalog_event_record(cpu->dat->catalog, event, &cpu->head)) {
         count_unknown(cpu, event);
         return 0;
     }

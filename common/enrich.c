@@ -321,8 +321,17 @@ static inline void complete(const struct trd_enrich *enrich, struct trd_record *
     }
 }
 
+/* A kernel event while no thread is known, nothing is due and nothing waits to be fetched. */
+static inline bool says_nothing(const struct trd_enrich *enrich, const struct trd_record *record)
+{
+    return record->source == TRD_SOURCE_FTRACE && enrich->threads.count == 0 && !enrich->forget &&
+           record->ts_ns < enrich->purge_ns && enrich->derived.count == 0;
+}
+
 int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record)
 {
+    if (says_nothing(enrich, record))
+        return 0;
     derived_reuse(&enrich->derived);
     if (__builtin_expect(enrich->forget, 0))
         apply_forget(enrich);

@@ -160,10 +160,10 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    outlet_finish(&pipeline->outlet); /* first: its threads look at the sources' schemas */
     destroy_list(pipeline->sources);
     destroy_list(pipeline->kept);
     trd_merge_destroy(pipeline->merge);
-    outlet_finish(&pipeline->outlet);
     trd_enrich_destroy(pipeline->enrich);
     summary_destroy(pipeline->summary);
     selection_finish(&pipeline->selection);

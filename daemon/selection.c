@@ -46,13 +46,3 @@ int selection_check(const struct selection *selection)
     log_error("--filter: %s", error);
     return EXIT_USAGE;
 }
-
-bool selection_takes(struct selection *selection, const struct trd_record *record)
-{
-    struct tally_row *row = tally_find(&selection->tally, record);
-
-    if (!row->selected || (selection->filter && !trd_filter_match(selection->filter, record)))
-        return false;
-    row->count += record->kind == TRD_KIND_EVENT;
-    return true;
-}

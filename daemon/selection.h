@@ -24,6 +24,14 @@ void selection_add_catalog(struct selection *selection, const struct trd_catalog
 /* EXIT_USAGE after a sentence if the filter names a field that no event has. */
 int selection_check(const struct selection *selection);
 /* Counts what it takes. */
-bool selection_takes(struct selection *selection, const struct trd_record *record);
+static inline bool selection_takes(struct selection *selection, const struct trd_record *record)
+{
+    struct tally_row *row = tally_find(&selection->tally, record);
+
+    if (!row->selected || (selection->filter && !trd_filter_match(selection->filter, record)))
+        return false;
+    row->count += record->kind == TRD_KIND_EVENT;
+    return true;
+}
 
 #endif

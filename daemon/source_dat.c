@@ -64,7 +64,7 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
             dat->events++;
         else
             count_loss(&dat->ledger, out);
-        if (is_unaligned(dat, out->stream))
+        if ((dat->source.unaligned || dat->mixed_clocks) && is_unaligned(dat, out->stream))
             out->flags |= TRD_RECORD_F_UNALIGNED;
         return 1;
     }

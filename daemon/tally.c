@@ -105,12 +105,11 @@ static bool decide(const struct options *options, const struct trd_record *recor
 
 static size_t slot_of(const struct tally *tally, const void *key)
 {
-    size_t slot = (uintptr_t)key * 0x9e3779b97f4a7c15u >> 20;
+    size_t slot = tally_home(tally, key);
 
-    while (tally->rows[slot & (tally->capacity - 1)].key &&
-           tally->rows[slot & (tally->capacity - 1)].key != key)
-        slot++;
-    return slot & (tally->capacity - 1);
+    while (tally->rows[slot].key && tally->rows[slot].key != key)
+        slot = (slot + 1) & (tally->capacity - 1);
+    return slot;
 }
 
 static bool grow(struct tally *tally)
@@ -145,7 +144,7 @@ add(struct tally *tally, const struct trd_record *record, const void *key)
     return row;
 }
 
-struct tally_row *tally_find(struct tally *tally, const struct trd_record *record)
+struct tally_row *tally_find_slow(struct tally *tally, const struct trd_record *record)
 {
     const void *key = record->schema ? (const void *)record->schema : record->name;
 

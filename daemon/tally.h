@@ -30,8 +30,25 @@ struct tally {
 
 void tally_init(struct tally *tally, const struct options *options);
 void tally_finish(struct tally *tally);
+/* Where the search for a key begins, below capacity. */
+static inline size_t tally_home(const struct tally *tally, const void *key)
+{
+    return ((uintptr_t)key * 0x9e3779b97f4a7c15u >> 20) & (tally->capacity - 1);
+}
+
+struct tally_row *tally_find_slow(struct tally *tally, const struct trd_record *record);
+
 /* The row of an event record; never NULL. */
-struct tally_row *tally_find(struct tally *tally, const struct trd_record *record);
+static inline struct tally_row *tally_find(struct tally *tally, const struct trd_record *record)
+{
+    if (tally->capacity > 0 && record->schema) {
+        struct tally_row *row = &tally->rows[tally_home(tally, record->schema)];
+
+        if (row->key == record->schema)
+            return row;
+    }
+    return tally_find_slow(tally, record);
+}
 
 /* Does SYSTEM:EVENT match one of the globs, or the default set if there are none? */
 bool tally_matches_events(const struct options *options, const char *full_name);

@@ -19,22 +19,15 @@ enum state {
     STATE_DONE,
 };
 
-struct formatter;
-
 struct slot {
     struct lines_block block;
     enum state state;
-    struct formatter *formatter; /* who formatted it, and gets the text back */
 };
 
-/* A worker, or the caller's thread. */
-struct formatter {
+struct worker {
     struct trd_lines *lines;
     struct trd_json *json; /* owned; plans are each thread's own */
-    struct lines_text
-        *texts; /* owned array of owned ones: not in use now, the last one the warmest */
-    size_t text_count;
-    pthread_t thread; /* of a worker */
+    pthread_t thread;
 };
 
 struct trd_lines {
@@ -45,13 +38,14 @@ struct trd_lines {
     uint64_t handed_out; /* the caller's alone */
     uint64_t taken;      /* next to be formatted */
     bool stopping;
-    pthread_mutex_t lock; /* guards states, texts, taken and stopping */
+    pthread_mutex_t lock; /* guards states, taken and stopping */
     pthread_cond_t work;  /* a block waits, or the end has come */
     pthread_cond_t done;
 
-    struct formatter *formatters; /* owned; the caller's, then the workers' */
-    unsigned formatter_count;     /* that are complete */
-    unsigned running;             /* workers */
+    struct worker *workers; /* owned */
+    unsigned worker_count;  /* that run */
+    unsigned json_count;    /* of workers with a writer */
+    struct trd_json *json;  /* owned; the caller's thread */
     struct trd_json_names names;
     char *line; /* owned; one that needed names */
     void (*ready)(void *context, const struct trd_lines_batch *batch);
@@ -76,30 +70,17 @@ static struct slot *take(struct trd_lines *lines)
 }
 
 /* With the lock held; without it meanwhile. The block is the formatting thread's alone. */
-static void format(struct trd_lines *lines, struct slot *slot, struct formatter *formatter)
+static void format(struct trd_lines *lines, struct slot *slot, struct trd_json *json)
 {
-    /* None yet: the block makes one. */
-    slot->block.text = formatter->text_count > 0 ? formatter->texts[--formatter->text_count]
-                                                 : (struct lines_text){ 0 };
-    slot->formatter = formatter;
     pthread_mutex_unlock(&lines->lock);
-    lines_block_format(&slot->block, formatter->json);
+    lines_block_format(&slot->block, json);
     pthread_mutex_lock(&lines->lock);
     slot->state = STATE_DONE;
 }
 
-static void give_back(struct slot *slot)
-{
-    struct formatter *formatter = slot->formatter;
-
-    if (formatter)
-        formatter->texts[formatter->text_count++] = slot->block.text;
-    slot->formatter = NULL;
-}
-
 static void *work(void *context)
 {
-    struct formatter *worker = context;
+    struct worker *worker = context;
     struct trd_lines *lines = worker->lines;
 
     pthread_mutex_lock(&lines->lock);
@@ -107,7 +88,7 @@ static void *work(void *context)
         struct slot *slot = take(lines);
 
         if (slot) {
-            format(lines, slot, worker);
+            format(lines, slot, worker->json);
             pthread_cond_signal(&lines->done);
         } else {
             pthread_cond_wait(&lines->work, &lines->lock);
@@ -123,7 +104,6 @@ static void hand_out(struct trd_lines *lines, struct slot *slot)
     pthread_mutex_unlock(&lines->lock);
     lines->ready(lines->context, &slot->block.batch);
     pthread_mutex_lock(&lines->lock);
-    give_back(slot);
     slot->state = STATE_FREE;
     lines->handed_out++;
 }
@@ -143,7 +123,7 @@ static void advance(struct trd_lines *lines, uint64_t number)
             return;
         waiting = take(lines);
         if (waiting)
-            format(lines, waiting, &lines->formatters[0]);
+            format(lines, waiting, lines->json);
         else
             pthread_cond_wait(&lines->done, &lines->lock);
     }
@@ -176,8 +156,7 @@ void trd_lines_flush(struct trd_lines *lines)
 static int put_line(struct trd_lines *lines, struct lines_block *block,
                     const struct trd_record *record, uint64_t seq)
 {
-    int64_t size =
-        trd_json_line(lines->formatters[0].json, record, seq, lines->line, TRD_JSON_LINE_MAX);
+    int64_t size = trd_json_line(lines->json, record, seq, lines->line, TRD_JSON_LINE_MAX);
 
     if (size < 0) /* larger ones are ready args, which name nothing */
         return lines_block_add(block, record, seq);
@@ -201,13 +180,14 @@ void trd_lines_add_catalog(struct trd_lines *lines, const struct trd_catalog *ca
     /* Afterwards every worker is idle and takes the lock before it looks at its writer again. */
     trd_lines_flush(lines);
     pthread_mutex_lock(&lines->lock);
-    for (unsigned i = 0; i < lines->formatter_count; i++)
-        trd_json_add_catalog(lines->formatters[i].json, catalog);
+    trd_json_add_catalog(lines->json, catalog);
+    for (unsigned i = 0; i < lines->json_count; i++)
+        trd_json_add_catalog(lines->workers[i].json, catalog);
     pthread_mutex_unlock(&lines->lock);
 }
 
 /* Signals are for the caller's own threads. */
-static int start_worker(struct formatter *worker)
+static int start_worker(struct worker *worker)
 {
     sigset_t all, before;
     int result;
@@ -219,27 +199,18 @@ static int start_worker(struct formatter *worker)
     return result;
 }
 
-static int init_formatter(struct trd_lines *lines, struct formatter *formatter,
-                          const struct trd_json_names *names)
-{
-    formatter->lines = lines;
-    formatter->texts = calloc(lines->slot_count, sizeof(*formatter->texts));
-    return formatter->texts ? trd_json_create(&formatter->json, names) : -ENOMEM;
-}
-
 static int start(struct trd_lines *lines, unsigned workers)
 {
-    int result = init_formatter(lines, &lines->formatters[0], &lines->names);
+    int result = trd_json_create(&lines->json, &lines->names);
 
-    lines->formatter_count = 1;
     for (size_t i = 0; i < lines->slot_count && result == 0; i++)
         result = lines_block_init(&lines->slots[i].block);
-    for (unsigned i = 0; i < workers && result == 0; i++)
-        result = init_formatter(lines, &lines->formatters[lines->formatter_count++], NULL);
-    while (result == 0 && lines->running < workers) {
-        result = start_worker(&lines->formatters[1 + lines->running]);
-        lines->running += result == 0;
+    for (; lines->json_count < workers && result == 0; lines->json_count += result == 0) {
+        lines->workers[lines->json_count].lines = lines;
+        result = trd_json_create(&lines->workers[lines->json_count].json, NULL);
     }
+    for (; lines->worker_count < workers && result == 0; lines->worker_count += result == 0)
+        result = start_worker(&lines->workers[lines->worker_count]);
     return result;
 }
 
@@ -265,9 +236,9 @@ int trd_lines_create(struct trd_lines **out, unsigned workers, const struct trd_
     /* One is being filled, each thread has one, and one waits for each. */
     lines->slot_count = 2 * (size_t)workers + 2;
     lines->slots = calloc(lines->slot_count, sizeof(*lines->slots));
-    lines->formatters = calloc(workers + 1, sizeof(*lines->formatters));
+    lines->workers = calloc(workers, sizeof(*lines->workers));
     lines->line = malloc(TRD_JSON_LINE_MAX);
-    result = lines->slots && lines->formatters && lines->line ? start(lines, workers) : -ENOMEM;
+    result = lines->slots && lines->workers && lines->line ? start(lines, workers) : -ENOMEM;
     if (result != 0) {
         trd_lines_destroy(lines);
         return result;
@@ -282,16 +253,8 @@ static void stop(struct trd_lines *lines)
     lines->stopping = true;
     pthread_cond_broadcast(&lines->work);
     pthread_mutex_unlock(&lines->lock);
-    for (unsigned i = 0; i < lines->running; i++)
-        pthread_join(lines->formatters[1 + i].thread, NULL);
-}
-
-static void finish_formatter(struct formatter *formatter)
-{
-    for (size_t i = 0; i < formatter->text_count; i++)
-        free(formatter->texts[i].bytes);
-    free(formatter->texts);
-    trd_json_destroy(formatter->json);
+    for (unsigned i = 0; i < lines->worker_count; i++)
+        pthread_join(lines->workers[i].thread, NULL);
 }
 
 void trd_lines_destroy(struct trd_lines *lines)
@@ -299,14 +262,13 @@ void trd_lines_destroy(struct trd_lines *lines)
     if (!lines)
         return;
     stop(lines);
-    for (size_t i = 0; lines->slots && i < lines->slot_count; i++) {
-        give_back(&lines->slots[i]);
+    for (unsigned i = 0; i < lines->json_count; i++)
+        trd_json_destroy(lines->workers[i].json);
+    for (size_t i = 0; lines->slots && i < lines->slot_count; i++)
         lines_block_finish(&lines->slots[i].block);
-    }
-    for (unsigned i = 0; i < lines->formatter_count; i++)
-        finish_formatter(&lines->formatters[i]);
+    trd_json_destroy(lines->json);
     free(lines->slots);
-    free(lines->formatters);
+    free(lines->workers);
     free(lines->line);
     pthread_cond_destroy(&lines->done);
     pthread_cond_destroy(&lines->work);

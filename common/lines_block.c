@@ -4,20 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PREFETCH_ITEMS 16
 #define TEXT_INITIAL (LINES_BLOCK_RECORDS * 512 + TRD_JSON_LINE_MAX)
 
 int lines_block_init(struct lines_block *block)
 {
-    *block = (struct lines_block){ .bytes_capacity = LINES_BLOCK_BYTES };
-    block->items = calloc(LINES_BLOCK_RECORDS + LINES_PREFETCH, sizeof(*block->items));
+    *block =
+        (struct lines_block){ .bytes_capacity = LINES_BLOCK_BYTES, .text_capacity = TEXT_INITIAL };
+    block->items = calloc(LINES_BLOCK_RECORDS + PREFETCH_ITEMS, sizeof(*block->items));
     block->bytes = malloc(block->bytes_capacity);
-    return block->items && block->bytes ? 0 : -ENOMEM;
+    block->text = malloc(block->text_capacity);
+    return block->items && block->bytes && block->text ? 0 : -ENOMEM;
 }
 
 void lines_block_finish(struct lines_block *block)
 {
     free(block->items);
     free(block->bytes);
+    free(block->text);
 }
 
 static int reserve(struct lines_block *block, size_t size)
@@ -35,6 +39,32 @@ static int reserve(struct lines_block *block, size_t size)
     block->bytes = bytes;
     block->bytes_capacity = capacity;
     return 0;
+}
+
+static bool is_plain(const struct trd_record *record)
+{
+    return record->kind == TRD_KIND_EVENT && record->schema && record->data && !record->name &&
+           !record->args_json && !record->stream && record->thread_size == 0;
+}
+
+static void add_plain(struct lines_block *block, struct lines_item *item,
+                      const struct trd_record *record)
+{
+    item->schema = record->schema;
+    item->cpu = record->cpu;
+    item->pid = record->pid;
+    item->tid = record->tid;
+    item->flags = record->flags;
+    item->source = record->source;
+    item->size = record->size;
+    if (record->data_stays) {
+        item->form = LINES_STAYING;
+        item->data = record->data;
+        return;
+    }
+    item->form = LINES_PLAIN;
+    memcpy(block->bytes + block->bytes_used, record->data, record->size);
+    block->bytes_used += record->size;
 }
 
 /* Appends a copy; the offset of its first byte, which becomes a pointer when all have their place.
@@ -66,33 +96,34 @@ static void add_full(struct lines_block *block, struct lines_item *item,
     item->size = sizeof(copy);
 }
 
-static void add_plain(struct lines_block *block, struct lines_item *item,
-                      const struct trd_record *record)
+static struct lines_item *next_item(struct lines_block *block, uint64_t ts_ns, uint64_t seq)
 {
-    lines_item_fill(item, record);
-    item->form = LINES_PLAIN;
-    memcpy(block->bytes + block->bytes_used, record->data, record->size);
-    block->bytes_used += record->size;
+    struct lines_item *item = &block->items[block->count++];
+
+    /* The last user of this memory was another core: fetched early, so that no store waits. */
+    __builtin_prefetch(item + PREFETCH_ITEMS, 1);
+    if (block->count == 1)
+        block->first_seq = seq;
+    item->ts_ns = ts_ns;
+    item->at = block->bytes_used;
+    return item;
 }
 
-int lines_block_add_copy(struct lines_block *block, const struct trd_record *record, uint64_t seq)
+int lines_block_add(struct lines_block *block, const struct trd_record *record, uint64_t seq)
 {
-    bool plain = lines_is_plain(record);
+    bool plain = is_plain(record);
     size_t stream = record->stream ? strlen(record->stream) + 1 : 0;
     size_t name = record->name ? strlen(record->name) + 1 : 0;
     size_t size = record->size;
-    struct lines_item *item;
 
     if (!plain)
         size += sizeof(*record) + record->thread_size + record->args_json_size + stream + name;
     if (reserve(block, size) != 0)
         return -ENOMEM;
-    item = lines_block_next(block, record->ts_ns, seq);
-    item->at = block->bytes_used;
     if (plain)
-        add_plain(block, item, record);
+        add_plain(block, next_item(block, record->ts_ns, seq), record);
     else
-        add_full(block, item, record, stream, name);
+        add_full(block, next_item(block, record->ts_ns, seq), record, stream, name);
     return 0;
 }
 
@@ -103,8 +134,7 @@ int lines_block_add_line(struct lines_block *block, uint64_t ts_ns, uint64_t seq
 
     if (reserve(block, size) != 0)
         return -ENOMEM;
-    item = lines_block_next(block, ts_ns, seq);
-    item->at = block->bytes_used;
+    item = next_item(block, ts_ns, seq);
     item->form = LINES_READY;
     item->size = (uint32_t)size;
     (void)append(block, line, size);
@@ -142,39 +172,26 @@ static void get_full(const struct lines_block *block, const struct lines_item *i
     out->name = pointer_of(block, out->name);
 }
 
-static __attribute__((cold, noinline)) bool grow(struct lines_block *block, size_t size)
+/* Room for any line; larger ones are ready args, which their own size tells. */
+static bool make_room(struct lines_block *block, size_t size)
 {
-    struct lines_text *text = &block->text;
-    size_t capacity = text->capacity ? text->capacity : TEXT_INITIAL;
-    char *bytes;
+    size_t capacity = block->text_capacity;
+    char *text;
 
+    if (capacity - block->batch.size >= size)
+        return true;
     while (capacity - block->batch.size < size)
         capacity *= 2;
-    bytes = realloc(text->bytes, capacity);
-    if (!bytes)
+    text = realloc(block->text, capacity);
+    if (!text)
         return false;
-    text->bytes = bytes;
-    text->capacity = capacity;
+    block->text = text;
+    block->text_capacity = capacity;
     return true;
 }
 
-/* Room for any line; larger ones are ready args, which their own size tells. */
-static inline bool make_room(struct lines_block *block, size_t size)
-{
-    return block->text.capacity - block->batch.size >= size || grow(block, size);
-}
-
-static int64_t put_line(struct lines_block *block, struct trd_json *json,
+static int64_t put_loss(struct lines_block *block, struct trd_json *json,
                         const struct trd_record *record, uint64_t seq)
-{
-    return trd_json_line(json, record, seq, block->text.bytes + block->batch.size,
-                         block->text.capacity - block->batch.size);
-}
-
-static __attribute__((cold, noinline)) int64_t put_loss(struct lines_block *block,
-                                                        struct trd_json *json,
-                                                        const struct trd_record *record,
-                                                        uint64_t seq)
 {
     struct trd_record lost;
 
@@ -186,17 +203,19 @@ static __attribute__((cold, noinline)) int64_t put_loss(struct lines_block *bloc
     lost.ts_ns = lost.lost_from_ns = record->ts_ns;
     lost.lost = 1;
     block->batch.unwritten += record->kind == TRD_KIND_EVENT;
-    return put_line(block, json, &lost, seq);
+    return trd_json_line(json, &lost, seq, block->text + block->batch.size,
+                         block->text_capacity - block->batch.size);
 }
 
-static inline int64_t put_record(struct lines_block *block, struct trd_json *json,
-                                 const struct trd_record *record, uint64_t seq)
+static int64_t put_record(struct lines_block *block, struct trd_json *json,
+                          const struct trd_record *record, uint64_t seq)
 {
     int64_t size;
 
     if (!make_room(block, TRD_JSON_LINE_MAX + (size_t)record->args_json_size))
         return -ENOMEM;
-    size = put_line(block, json, record, seq);
+    size = trd_json_line(json, record, seq, block->text + block->batch.size,
+                         block->text_capacity - block->batch.size);
     return size > 0 ? size : put_loss(block, json, record, seq);
 }
 
@@ -204,7 +223,7 @@ static int64_t put_ready(struct lines_block *block, const struct lines_item *ite
 {
     if (!make_room(block, item->size))
         return -ENOMEM;
-    memcpy(block->text.bytes + block->batch.size, block->bytes + item->at, item->size);
+    memcpy(block->text + block->batch.size, block->bytes + item->at, item->size);
     return item->size;
 }
 
@@ -237,7 +256,7 @@ void lines_block_format(struct lines_block *block, struct trd_json *json)
         const struct lines_item *item = &block->items[i];
         uint64_t seq = block->first_seq + i;
 
-        __builtin_prefetch(item + LINES_PREFETCH);
+        __builtin_prefetch(item + PREFETCH_ITEMS);
         int64_t size = put_item(block, json, item, seq, &plain);
 
         if (size <= 0) { /* not even a loss has room */
@@ -249,7 +268,7 @@ void lines_block_format(struct lines_block *block, struct trd_json *json)
         batch->last_seq = seq;
         batch->last_ns = item->ts_ns;
     }
-    batch->bytes = block->text.bytes;
+    batch->bytes = block->text;
     block->count = 0;
     block->bytes_used = 0;
 }

@@ -183,13 +183,11 @@ static int listen_for_profiler(struct attach *attach)
 
 static int open_kernel(struct attach *attach)
 {
-    struct source *ftrace;
     int result;
 
     if (attach->options->no_kernel)
         return 0;
-    result =
-        source_ftrace_open(attach->pipeline, attach->options, &attach->options->pid, 1, &ftrace);
+    result = source_ftrace_open(attach->pipeline, attach->options, &attach->options->pid, 1);
     if (result != EXIT_NOTHING || attach->options->no_clr)
         return result;
     log_notice("going on without kernel events");

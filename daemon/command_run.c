@@ -158,12 +158,11 @@ static int open_profilers(struct run *run)
 /* Without kernel events the CLR's half is still worth having; a wrong -e is not. */
 static int open_kernel(struct run *run)
 {
-    struct source *ftrace;
     int result;
 
     if (run->options.no_kernel)
         return 0;
-    result = source_ftrace_open(run->pipeline, &run->options, &run->child.pid, 1, &ftrace);
+    result = source_ftrace_open(run->pipeline, &run->options, &run->child.pid, 1);
     run->has_kernel = result == 0;
     if (result != EXIT_NOTHING || run->options.no_clr)
         return result;

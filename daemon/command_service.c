@@ -85,14 +85,13 @@ static int start(struct service *service)
         service->options.runtime_dir ? service->options.runtime_dir : RUNTIME_DIR_DEFAULT;
     const struct profiler_watch watch = { on_hello, on_end, service };
     char path[TRD_SOCKET_PATH_MAX];
-    struct source *ftrace;
     int result = make_runtime_dir(directory);
 
     (void)snprintf(path, sizeof(path), "%s/stream.sock", directory);
     if (result == 0)
         result = sink_clients_listen(service->pipeline, path, service->options.clients_max);
     if (result == 0 && !service->options.no_kernel)
-        result = source_ftrace_open(service->pipeline, &service->options, NULL, 0, &ftrace);
+        result = source_ftrace_open(service->pipeline, &service->options, NULL, 0);
     /* Any user's process may connect; SO_PEERCRED says whose it is. */
     (void)snprintf(path, sizeof(path), "%s/profiler.sock", directory);
     if (result == 0 && !service->options.no_clr)

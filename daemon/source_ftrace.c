@@ -324,7 +324,7 @@ static void start(struct ftrace_source *ftrace)
 }
 
 int source_ftrace_open(struct pipeline *pipeline, const struct options *options, const pid_t *pids,
-                       size_t pid_count, struct source **out)
+                       size_t pid_count)
 {
     struct ftrace_source *ftrace = calloc(1, sizeof(*ftrace));
     int result;
@@ -344,6 +344,5 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
         return result;
     }
     start(ftrace);
-    *out = &ftrace->source;
     return 0;
 }

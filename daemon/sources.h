@@ -15,7 +15,7 @@ int source_file_open(struct pipeline *pipeline, const char *path);
  * groups and what they fork) and what concerns them; count 0 = the whole machine.
  */
 int source_ftrace_open(struct pipeline *pipeline, const struct options *options, const pid_t *pids,
-                       size_t pid_count, struct source **out);
+                       size_t pid_count);
 
 /*
  * Listens for profilers at `path` with file mode `mode` until source_profilers_close; every

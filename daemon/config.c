@@ -62,13 +62,13 @@ static int set_categories(const char *path, const char *key, const json_t *value
     options->clr_categories = TRD_CATEGORY_BIT(RUNTIME);
     json_array_foreach(value, i, item)
     {
-        int category = json_is_string(item)
-                           ? trd_category_find(json_string_value(item), json_string_length(item))
-                           : -1;
+        uint32_t mask = json_is_string(item)
+                            ? trd_categories_find(json_string_value(item), json_string_length(item))
+                            : 0;
 
-        if (category < 0)
+        if (mask == 0)
             return wrong(path, key, "a list of: " OPTION_CATEGORIES);
-        options->clr_categories |= 1u << category;
+        options->clr_categories |= mask;
     }
     options->no_clr |= json_array_size(value) == 0;
     return 0;

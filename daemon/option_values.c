@@ -68,14 +68,14 @@ bool option_categories(const char *list, uint32_t *out_mask, const char **out_ba
 
     do {
         size_t length = strcspn(list, ",");
-        int category = trd_category_find(list, length);
+        uint32_t named = trd_categories_find(list, length);
 
-        if (category < 0) {
+        if (named == 0) {
             *out_bad = list;
             *out_bad_size = length;
             return false;
         }
-        mask |= 1u << category;
+        mask |= named;
         list += length;
     } while (*list++ == ',');
     *out_mask = mask;

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event.h"
+
 /* 10s, 500ms, 2m: whole number and unit, above zero. */
 bool option_time(const char *text, uint64_t *out_ns);
 /* 4M, 512K, 65536. */
@@ -18,8 +20,11 @@ bool option_number(const char *text, uint64_t *out);
 /* SYSTEM:EVENT, either may hold glob characters; neither is empty. */
 bool option_is_event(const char *text);
 
-/* For messages: the CLR's categories that can be chosen, in the order of enum trd_category. */
-#define OPTION_CATEGORIES "thread, loader, jit, gc, exception"
+/* For messages: the CLR's categories that can be chosen, in the order of enum trd_category; and
+ * those that "default" leaves out, each with ", " before it. */
+#define OPTION_CATEGORY_NAME(number, ident, name) ", " name
+#define OPTION_CATEGORIES "default" TRD_CATEGORIES(OPTION_CATEGORY_NAME, OPTION_CATEGORY_NAME)
+#define OPTION_CATEGORIES_OPT_IN TRD_CATEGORIES(TRD_CATEGORY_NOTHING, OPTION_CATEGORY_NAME)
 /* A comma-separated list; the one that must always be there is added. False: *out_bad and
  * *out_bad_size are the first name that is none. */
 bool option_categories(const char *list, uint32_t *out_mask, const char **out_bad,

@@ -59,7 +59,9 @@ static const struct option_row rows[] = {
       "kernel events, a glob like 'irq:*'; repeatable (default: sched, signal, irq, page\n"
       "faults, block; of replay all)" },
     { NULL, "clr", 0, TYPE_CATEGORIES, AT(clr_categories), 0, FOR_STREAM, "LIST",
-      "CLR categories, of " OPTION_CATEGORIES " (default: all)" },
+      "CLR categories, of\n" OPTION_CATEGORIES
+      "\n(default: default, which is all but the costly ones" OPTION_CATEGORIES_OPT_IN
+      ";\nof replay all)" },
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
@@ -288,13 +290,16 @@ int options_parse(struct options *options, int argc, char **argv)
     int first = 1;
     int result = 0;
 
-    *options = (struct options){ .clr_categories = TRD_CATEGORIES_ALL,
+    *options = (struct options){ .clr_categories = TRD_CATEGORIES_DEFAULT,
                                  .max_delay_ns = MAX_DELAY_DEFAULT_NS,
                                  .clients_max = CLIENTS_MAX_DEFAULT };
     if (argc > 1 && argv[1][0] != '-') {
         result = parse_command(options, argv[1]);
         first = 2;
     }
+    /* What a file holds was asked for once already. */
+    if (options->command == COMMAND_REPLAY)
+        options->clr_categories = TRD_CATEGORIES_ALL;
     if (result == 0)
         result = parse_arguments(options, argc, argv, first, &given);
     if (result == 0)

@@ -12,11 +12,11 @@
 
 static int set_categories(uint32_t categories)
 {
-    char list[128] = "";
+    char list[256] = "";
     size_t used = 0;
 
     for (int i = 0; i < TRD_CATEGORY_COUNT; i++)
-        if (categories >> i & 1)
+        if (categories & TRD_CATEGORIES_ALL & 1u << i)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "",
                                      trd_category_name((enum trd_category)i));
     return setenv(TRD_ENV_CATEGORIES, list, 1);

@@ -37,13 +37,11 @@ static uint32_t parse_categories(const char *list)
     uint32_t mask = 0;
 
     if (!list || !*list)
-        return TRD_CATEGORIES_ALL;
+        return TRD_CATEGORIES_DEFAULT;
     while (*list) {
         size_t length = strcspn(list, ",");
-        int category = trd_category_find(list, length);
 
-        if (category >= 0)
-            mask |= 1u << category;
+        mask |= trd_categories_find(list, length);
         list += length + (list[length] == ',');
     }
     return mask;
@@ -192,7 +190,7 @@ HRESULT profiler_start(void *unknown)
 HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)
 {
     char path[TRD_SOCKET_PATH_MAX] = TRD_SOCKET_DEFAULT;
-    uint32_t categories = TRD_CATEGORIES_ALL;
+    uint32_t categories = TRD_CATEGORIES_DEFAULT;
 
     /* Whoever attaches without our client data gets the service's socket. */
     if (client_data && size > 0 && trd_attach_decode(client_data, size, &categories, path) != 0)

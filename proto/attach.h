@@ -31,7 +31,7 @@
 
 /* Environment of a process that loads the profiler at start-up. */
 #define TRD_ENV_SOCKET "TRACERD_SOCKET"  /* path of the daemon's profiler socket */
-#define TRD_ENV_CATEGORIES "TRACERD_CLR" /* gc,exception,…; absent = all */
+#define TRD_ENV_CATEGORIES "TRACERD_CLR" /* gc,exception,…; absent = default */
 #define TRD_ENV_LOG "TRACERD_LOG"        /* file for the profiler's own log; absent = silent */
 #define TRD_ENV_RING_BYTES "TRACERD_RING_BYTES" /* of one thread, a power of two */
 #define TRD_SOCKET_DEFAULT "/run/tracerd/profiler.sock"

@@ -90,9 +90,9 @@ const struct trd_event_info *trd_event_find_name(const char *name)
 }
 
 static const char *const category_names[TRD_CATEGORY_COUNT] = {
-    [TRD_CATEGORY_RUNTIME] = "runtime", [TRD_CATEGORY_THREAD] = "thread",
-    [TRD_CATEGORY_LOADER] = "loader",   [TRD_CATEGORY_JIT] = "jit",
-    [TRD_CATEGORY_GC] = "gc",           [TRD_CATEGORY_EXCEPTION] = "exception",
+#define NAME(number, ident, name) [number] = (name),
+    [TRD_CATEGORY_RUNTIME] = "runtime", TRD_CATEGORIES(NAME, NAME)
+#undef NAME
 };
 
 const char *trd_category_name(enum trd_category category)
@@ -103,9 +103,22 @@ const char *trd_category_name(enum trd_category category)
 int trd_category_find(const char *name, size_t length)
 {
     for (int i = 0; i < TRD_CATEGORY_COUNT; i++)
-        if (strlen(category_names[i]) == length && memcmp(category_names[i], name, length) == 0)
+        if (category_names[i] && strlen(category_names[i]) == length &&
+            memcmp(category_names[i], name, length) == 0)
             return i;
     return -ENOENT;
+}
+
+uint32_t trd_categories_find(const char *word, size_t length)
+{
+    static const char defaults[] = "default";
+    int category = trd_category_find(word, length);
+
+    if (category >= 0)
+        return 1u << category;
+    if (length == strlen(defaults) && memcmp(word, defaults, length) == 0)
+        return TRD_CATEGORIES_DEFAULT;
+    return 0;
 }
 
 /* Texts lie behind the fixed fields, inside the record, and end with a NUL. */

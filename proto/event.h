@@ -55,22 +55,39 @@ struct trd_text {
     uint16_t size;   /* bytes with the NUL; 0 = absent */
 };
 
-/* Groups of events that can be switched on and off; a mask of 1u << category travels. */
+/*
+ * Groups of events that can be switched on and off; a mask of 1u << number travels, so numbers are
+ * for good. `row` is those that are on unless something else is asked for, `opt_in` those that cost
+ * more than they tell most people. RUNTIME, number 0, is always on. In the order of their numbers.
+ */
+/* clang-format off */
+#define TRD_CATEGORIES(row, opt_in) \
+    row(1, THREAD, "thread") \
+    row(2, LOADER, "loader") \
+    row(3, JIT, "jit") \
+    row(4, GC, "gc") \
+    row(5, EXCEPTION, "exception") \
+    opt_in(14, GCHEAP, "gcheap") \
+    opt_in(15, UNWIND, "unwind")
+/* clang-format on */
+
+#define TRD_CATEGORY_NOTHING(number, ident, name)
+#define TRD_CATEGORY_ENUM(number, ident, name) TRD_CATEGORY_##ident = number,
 enum trd_category {
-    TRD_CATEGORY_RUNTIME, /* always on */
-    TRD_CATEGORY_THREAD,
-    TRD_CATEGORY_LOADER,
-    TRD_CATEGORY_JIT,
-    TRD_CATEGORY_GC,
-    TRD_CATEGORY_EXCEPTION,
-    TRD_CATEGORY_COUNT
+    TRD_CATEGORY_RUNTIME,
+    TRD_CATEGORIES(TRD_CATEGORY_ENUM, TRD_CATEGORY_ENUM) TRD_CATEGORY_COUNT = 16
 };
 #define TRD_CATEGORY_BIT(name) (1u << TRD_CATEGORY_##name)
-#define TRD_CATEGORIES_ALL ((1u << TRD_CATEGORY_COUNT) - 1)
+#define TRD_CATEGORY_OR(number, ident, name) | 1u << (number)
+#define TRD_CATEGORIES_DEFAULT (1u TRD_CATEGORIES(TRD_CATEGORY_OR, TRD_CATEGORY_NOTHING))
+#define TRD_CATEGORIES_ALL (1u TRD_CATEGORIES(TRD_CATEGORY_OR, TRD_CATEGORY_OR))
 
 /* "gc" → TRD_CATEGORY_GC; negative if there is no such category. */
 int trd_category_find(const char *name, size_t length);
+/* NULL for a number that is none. */
 const char *trd_category_name(enum trd_category category);
+/* The mask of a word in a list that people write: a category, or "default"; 0 if it is neither. */
+uint32_t trd_categories_find(const char *word, size_t length);
 
 typedef uint8_t trd_u8;
 typedef uint16_t trd_u16;

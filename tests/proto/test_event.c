@@ -296,12 +296,20 @@ static void test_category_is_found_by_its_whole_name(void **state)
     for (int i = 0; i < TRD_CATEGORY_COUNT; i++) {
         const char *name = trd_category_name(i);
 
+        assert_int_equal(name != NULL, TRD_CATEGORIES_ALL >> i & 1);
+        if (!name)
+            continue;
+        assert_int_equal(trd_categories_find(name, strlen(name)), 1u << i);
         assert_int_equal(trd_category_find(name, strlen(name)), i);
     }
     assert_true(trd_category_find("g", 1) < 0);
     assert_true(trd_category_find("gcx", 3) < 0);
     assert_int_equal(trd_category_find("gc,jit", 2), TRD_CATEGORY_GC);
     assert_null(trd_category_name(TRD_CATEGORY_COUNT));
+    assert_int_equal(trd_categories_find("default", 7), TRD_CATEGORIES_DEFAULT);
+    assert_int_equal(trd_categories_find("defaul", 6), 0);
+    assert_int_equal(TRD_CATEGORIES_DEFAULT & ~TRD_CATEGORIES_ALL, 0);
+    assert_int_equal(TRD_CATEGORIES_DEFAULT & TRD_CATEGORY_BIT(UNWIND), 0);
 }
 
 /* What was shipped: an id keeps its event, and an event its fields in their places. */

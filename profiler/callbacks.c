@@ -125,6 +125,7 @@ const struct corprof_callback_vtbl profiler_callbacks = {
     .JITCompilationFinished = on_jit_end,
     .DynamicMethodJITCompilationStarted = on_dynamic_jit_start,
     .DynamicMethodJITCompilationFinished = on_jit_end,
+    .DynamicMethodUnloaded = on_dynamic_method_unloaded,
     .GarbageCollectionStarted = on_gc_start,
     .GarbageCollectionFinished = on_gc_end,
     .RuntimeSuspendStarted = on_suspend_begin,

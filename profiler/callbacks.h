@@ -43,6 +43,14 @@ HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block
 /* Names the method, unless the listener knows it; `category` is that of the event it is for. */
 void emit_method(FunctionID function, enum trd_category category);
 
+/* callbacks_code.c */
+HRESULT on_dynamic_method_unloaded(void *self, FunctionID function);
+/* Every body of the method that this ReJITID has (0: those nobody asked for), as clr:code, its name
+ * before; how many there are. Not where the runtime is suspended. */
+size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags);
+/* Nothing of the runtime lies there. */
+void emit_no_code(uint64_t address);
+
 /* callbacks_gc.c */
 HRESULT on_gc_start(void *self, int32_t generation_count, BOOL *collected,
                     COR_PRF_GC_REASON reason);

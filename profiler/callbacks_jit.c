@@ -70,8 +70,11 @@ HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to
 {
     (void)self;
     (void)safe_to_block;
-    if (gate_wants(TRD_CATEGORY_JIT))
-        jit_end(function, status);
+    if (!gate_wants(TRD_CATEGORY_JIT))
+        return S_OK;
+    jit_end(function, status);
+    if (SUCCEEDED(status))
+        (void)emit_code(function, 0, 0);
     return S_OK;
 }
 

@@ -73,6 +73,7 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define COR_PRF_MONITOR_EXCEPTIONS 0x00000040u
 #define COR_PRF_MONITOR_THREADS 0x00000200u
 #define COR_PRF_MONITOR_SUSPENDS 0x00010000u
+#define COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS 0x00000004u
 /* Start and finish only. MONITOR_GC (0x80) would turn background collections off. */
 #define COR_PRF_HIGH_BASIC_GC 0x00000010u
 
@@ -130,10 +131,23 @@ typedef struct {
     SIZE_T size;
 } COR_PRF_CODE_INFO;
 
+typedef struct {
+    FunctionID functionId;
+    ReJITID reJitId;
+} COR_PRF_FUNCTION;
+
+/* ilOffset may be -1 no mapping, -2 prolog, -3 epilog. */
+typedef struct {
+    ULONG32 ilOffset;
+    ULONG32 nativeStartOffset;
+    ULONG32 nativeEndOffset;
+} COR_DEBUG_IL_TO_NATIVE_MAP;
+
 /* Slots first … last that this profiler does not call. */
 #define RESERVED(first, last) void *reserved_##first[(last) - (first) + 1]
 
-/* ICorProfilerInfo … ICorProfilerInfo8: later ones only append. */
+/* ICorProfilerInfo … ICorProfilerInfo9: later ones only append. What is marked Info9 may be called
+ * only where the runtime offered that. */
 struct corprof_info {
     const struct corprof_info_vtbl {
         HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
@@ -172,12 +186,25 @@ struct corprof_info {
         (void *self, ModuleID module, const BYTE **out_base, ULONG capacity, ULONG *out_length,
          WCHAR *name, AssemblyID *out_assembly, DWORD *out_flags);
         HRESULT (*EnumThreads)(void *self, void **out); /* Info4 */
-        RESERVED(72, 81);
+        RESERVED(72, 78);
+        HRESULT (*EnumJITedFunctions2)(void *self, void **out);
+        RESERVED(80, 81);
         HRESULT (*SetEventMask2)(void *self, DWORD low, DWORD high); /* Info5 */
-        RESERVED(83, 88);
+        RESERVED(83, 87);
+        HRESULT(*GetFunctionFromIP3)
+        (void *self, const BYTE *ip, FunctionID *out_function, ReJITID *out_rejit); /* Info8 */
         HRESULT(*GetDynamicFunctionInfo)
         (void *self, FunctionID function, ModuleID *out_module, const uint8_t **out_signature,
          ULONG *out_signature_size, ULONG capacity, ULONG *out_length, WCHAR *name); /* Info8 */
+        HRESULT(*GetNativeCodeStartAddresses)
+        (void *self, FunctionID function, ReJITID rejit, ULONG32 capacity, ULONG32 *out_count,
+         UINT_PTR *starts); /* Info9 */
+        HRESULT(*GetILToNativeMapping3)
+        (void *self, UINT_PTR start, ULONG32 capacity, ULONG32 *out_count,
+         COR_DEBUG_IL_TO_NATIVE_MAP *map); /* Info9 */
+        HRESULT(*GetCodeInfo4)
+        (void *self, UINT_PTR start, ULONG32 capacity, ULONG32 *out_count,
+         COR_PRF_CODE_INFO *infos); /* Info9 */
     } * vtbl;
 };
 
@@ -196,8 +223,13 @@ INFO_SLOT(EnumModules, 66);
 INFO_SLOT(GetRuntimeInformation, 67);
 INFO_SLOT(GetModuleInfo2, 70);
 INFO_SLOT(EnumThreads, 71);
+INFO_SLOT(EnumJITedFunctions2, 79);
 INFO_SLOT(SetEventMask2, 82);
+INFO_SLOT(GetFunctionFromIP3, 88);
 INFO_SLOT(GetDynamicFunctionInfo, 89);
+INFO_SLOT(GetNativeCodeStartAddresses, 90);
+INFO_SLOT(GetILToNativeMapping3, 91);
+INFO_SLOT(GetCodeInfo4, 92);
 
 /* The enumerators of modules and threads share this shape. */
 struct corprof_enum {
@@ -207,6 +239,17 @@ struct corprof_enum {
         ULONG (*Release)(void *self);
         RESERVED(3, 6);
         HRESULT (*Next)(void *self, ULONG wanted, UINT_PTR *ids, ULONG *out_fetched);
+    } * vtbl;
+};
+
+/* That of functions hands out pairs. */
+struct corprof_function_enum {
+    const struct corprof_function_enum_vtbl {
+        HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
+        ULONG (*AddRef)(void *self);
+        ULONG (*Release)(void *self);
+        RESERVED(3, 6);
+        HRESULT (*Next)(void *self, ULONG wanted, COR_PRF_FUNCTION *ids, ULONG *out_fetched);
     } * vtbl;
 };
 

@@ -66,8 +66,10 @@ static void set_event_mask(uint32_t categories)
         low |= COR_PRF_MONITOR_THREADS;
     if (categories & TRD_CATEGORY_BIT(LOADER))
         low |= COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_ASSEMBLY_LOADS;
-    if (categories & TRD_CATEGORY_BIT(JIT))
+    if (categories & TRD_CATEGORY_BIT(JIT)) {
         low |= COR_PRF_MONITOR_JIT_COMPILATION;
+        high |= COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS;
+    }
     if (categories & TRD_CATEGORY_BIT(EXCEPTION))
         low |= COR_PRF_MONITOR_EXCEPTIONS;
     if (categories & TRD_CATEGORY_BIT(GC)) {

@@ -52,6 +52,29 @@ static HRESULT next(void *self, ULONG wanted, UINT_PTR *ids, ULONG *out_fetched)
 static const struct corprof_enum_vtbl enum_vtbl = { .Release = release, .Next = next };
 static struct corprof_enum the_enum = { &enum_vtbl };
 
+static HRESULT next_function(void *self, ULONG wanted, COR_PRF_FUNCTION *ids, ULONG *out_fetched)
+{
+    ULONG given = 0;
+
+    for (; given < wanted && enum_position < fake.items; given++)
+        ids[given] = (COR_PRF_FUNCTION){ 0x9000 + 16 * enum_position++, 0 };
+    GIVE(out_fetched, fake.claimed ? fake.claimed : given);
+    return given < wanted && fake.hr == S_OK ? S_FALSE : fake.hr;
+}
+
+static const struct corprof_function_enum_vtbl function_enum_vtbl = { .Release = release,
+                                                                      .Next = next_function };
+static struct corprof_function_enum function_enum = { &function_enum_vtbl };
+
+static HRESULT give_function_enum(void *self, void **out)
+{
+    enum_position = 0;
+    GIVE(out, &function_enum);
+    if (*out == &function_enum && SUCCEEDED(fake.hr))
+        fake.refs_out++;
+    return fake.hr;
+}
+
 static HRESULT give_enum(void *self, void **out)
 {
     enum_position = 0;
@@ -210,6 +233,22 @@ static HRESULT get_dynamic_function_info(void *self, FunctionID function, Module
     return fake.hr;
 }
 
+static HRESULT get_function_from_ip3(void *self, const BYTE *ip, FunctionID *out_function,
+                                     ReJITID *out_rejit)
+{
+    GIVE(out_function, FAKE_FUNCTION);
+    GIVE(out_rejit, 0);
+    return fake.hr;
+}
+
+static HRESULT get_native_code_starts(void *self, FunctionID function, ReJITID rejit,
+                                      ULONG32 capacity, ULONG32 *out_count, UINT_PTR *starts)
+{
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : 1u);
+    GIVE(&starts[0], FAKE_CODE);
+    return fake.hr;
+}
+
 static const struct corprof_info_vtbl info_vtbl = {
     .QueryInterface = query_interface,
     .Release = release,
@@ -227,6 +266,10 @@ static const struct corprof_info_vtbl info_vtbl = {
     .EnumThreads = give_enum,
     .SetEventMask2 = set_event_mask2,
     .GetDynamicFunctionInfo = get_dynamic_function_info,
+    .EnumJITedFunctions2 = give_function_enum,
+    .GetFunctionFromIP3 = get_function_from_ip3,
+    .GetNativeCodeStartAddresses = get_native_code_starts,
+    .GetCodeInfo4 = get_code_info2, /* asked by address, answers alike */
 };
 static struct corprof_info the_info = { &info_vtbl };
 

@@ -43,6 +43,7 @@ extern struct fake fake;
 #define FAKE_METHOD_TOKEN 0x06000007u
 #define FAKE_OUTER_TYPE 0x02000002u
 #define FAKE_INNER_TYPE 0x02000003u /* nested in the outer one */
+#define FAKE_FUNCTION 0x4000u
 #define FAKE_CODE 0x5000u
 #define FAKE_CODE_SIZE 0x60u
 #define FAKE_OS_TID 77u

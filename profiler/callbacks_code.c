@@ -1,0 +1,133 @@
+/* Where the code of methods lies: told when the JIT finished one, to a listener who comes later,
+ * and for addresses that somebody asks about. */
+#include "callbacks.h"
+
+#include "gate.h"
+#include "info.h"
+#include "info_code.h"
+#include "names.h"
+#include "profiler.h"
+#include "writer.h"
+
+#define INFO_VERSION_BODIES 9
+
+/* Values of the table code_kind in names.def. */
+enum code_kind {
+    CODE_UNKNOWN,
+    CODE_JIT,
+    CODE_RECOMPILED,
+    CODE_DYNAMIC,
+    CODE_PRECOMPILED,
+};
+
+struct body {
+    FunctionID function;
+    ReJITID rejit;
+    uint32_t version;
+    enum code_kind kind;
+    uint16_t flags;
+};
+
+static void emit_part(const struct body *body, const COR_PRF_CODE_INFO *part, uint8_t index)
+{
+    struct trd_ev_code *event;
+    struct writer writer;
+
+    event = WRITER_BEGIN(&writer, code, JIT, 0);
+    if (!event)
+        return;
+    event->method = body->function;
+    event->address = part->startAddress;
+    event->size = part->size;
+    event->rejit = body->rejit;
+    event->version = body->version;
+    event->kind = (uint8_t)body->kind;
+    event->part = index;
+    writer_flag(&writer, body->flags);
+    writer_commit(&writer);
+}
+
+static bool is_dynamic(struct corprof_info *info, FunctionID function, ModuleID *out_module)
+{
+    mdToken token;
+
+    *out_module = 0;
+    return !info_function(info, function, out_module, &token);
+}
+
+/* The first body of a method may have come with its module; every later one was compiled. */
+static enum code_kind kind_of(struct corprof_info *info, const struct body *body, UINT_PTR start)
+{
+    ModuleID module;
+
+    if (is_dynamic(info, body->function, &module))
+        return CODE_DYNAMIC;
+    if (body->version > 0 || body->rejit)
+        return CODE_RECOMPILED;
+    return info_module_has(info, module, start) ? CODE_PRECOMPILED : CODE_JIT;
+}
+
+static void emit_body(struct corprof_info *info, struct body *body, UINT_PTR start)
+{
+    COR_PRF_CODE_INFO parts[INFO_PARTS_MAX];
+    size_t count = info_code_parts(info, start, parts);
+
+    body->kind = kind_of(info, body, start);
+    for (size_t i = 0; i < count; i++)
+        emit_part(body, &parts[i], (uint8_t)i);
+}
+
+/* Before Info9, and for what has no list of bodies. */
+static size_t emit_only_body(struct corprof_info *info, struct body *body)
+{
+    COR_PRF_CODE_INFO part;
+
+    if (!info_code(info, body->function, &part))
+        return 0;
+    body->kind = kind_of(info, body, part.startAddress);
+    emit_part(body, &part, 0);
+    return 1;
+}
+
+size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags)
+{
+    struct profiler *profiler = profiler_get();
+    struct body body = { .function = function, .rejit = rejit, .flags = flags };
+    UINT_PTR starts[INFO_BODIES_MAX];
+    size_t count = 0;
+
+    if (profiler->info_version >= INFO_VERSION_BODIES)
+        count = info_code_starts(profiler->info, function, rejit, starts);
+    emit_method(function, TRD_CATEGORY_JIT);
+    if (count == 0)
+        return emit_only_body(profiler->info, &body);
+    for (size_t i = 0; i < count; i++) {
+        body.version = (uint32_t)i;
+        emit_body(profiler->info, &body, starts[i]);
+    }
+    return count;
+}
+
+void emit_no_code(uint64_t address)
+{
+    struct body nobody = { .flags = TRD_EVENT_F_CATCH_UP };
+    COR_PRF_CODE_INFO nothing = { .startAddress = (UINT_PTR)address };
+
+    emit_part(&nobody, &nothing, 0);
+}
+
+HRESULT on_dynamic_method_unloaded(void *self, FunctionID function)
+{
+    struct trd_ev_method_unload *event;
+    struct writer writer;
+
+    (void)self;
+    if (!gate_wants(TRD_CATEGORY_JIT))
+        return S_OK;
+    event = WRITER_BEGIN(&writer, method_unload, JIT, 0);
+    if (event) {
+        event->method = function;
+        writer_commit(&writer);
+    }
+    return S_OK;
+}

@@ -51,6 +51,9 @@ int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_are
     out->tid = atomic_load(&ring->tid);
     out->produced = atomic_load(&ring->produced);
     out->untold.count = atomic_load(&ring->untold);
+    out->is_telling = out->untold.count & TRD_RING_TELLING;
+    out->untold.count &= ~TRD_RING_TELLING;
+    out->told = atomic_load(&ring->told);
     out->untold.from_ns = atomic_load(&ring->untold_from_ns);
     out->untold.to_ns = atomic_load(&ring->untold_to_ns);
     return out->head < out->tail || out->head - out->tail > arena->ring_size ||

@@ -5,6 +5,7 @@
 #ifndef TRACERD_DAEMON_CLR_ARENA_H
 #define TRACERD_DAEMON_CLR_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ struct clr_arena_ring {
     uint64_t tail;
     uint64_t produced;
     struct clr_loss untold;
+    bool is_telling; /* part of untold: a LOST of it may be under way, or arrived */
+    uint64_t told;   /* by LOST frames, as far as the process noted it */
 };
 /* -EBADMSG for positions that cannot be. */
 int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_arena_ring *out);

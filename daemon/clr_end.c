@@ -85,6 +85,14 @@ void clr_end_on_drained(struct clr_source *clr)
         uv_timer_start(&clr->timer, on_dry, 0, 0);
 }
 
+/* Its sender may have died between sending a LOST whole and taking the count off. */
+static void leave_out_what_was_told(const struct clr_ring *ring, struct clr_arena_ring *state)
+{
+    if (state->is_telling && ring->last_lost.told > state->told &&
+        ring->last_lost.count <= state->untold.count)
+        state->untold.count -= ring->last_lost.count;
+}
+
 /* What its threads had written and its sender had not sent is in the arena; what it had sent and we
  * did not take is there too, as long as nobody wrote over it. */
 static void drain_ring(struct clr_source *clr, uint32_t index)
@@ -103,6 +111,7 @@ static void drain_ring(struct clr_source *clr, uint32_t index)
         from = ring->position;
     clr_source_set_owner(clr, ring, state.tid);
     clr_ring_drain(ring, &clr->arena, index, from, state.head);
+    leave_out_what_was_told(ring, &state);
     if (clr_ring_put_lost(ring, &state.untold) != 0)
         clr->totals.bad_records++;
 }

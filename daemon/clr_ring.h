@@ -42,6 +42,9 @@ struct clr_ring {
     uint64_t position;              /* of the next byte expected from this ring */
     struct clr_chunk *first, *last; /* owned queue */
     struct clr_loss untold;         /* waits for its place among the records */
+    struct {                        /* the last LOST frame */
+        uint64_t count, told;
+    } last_lost;
     /* what is left of it in a dead process's arena; NULL = nothing */
     const struct clr_arena *arena;
     uint32_t index;

@@ -110,6 +110,8 @@ static int on_lost(struct clr_source *clr, const uint8_t *payload, size_t size)
     if (!ring)
         return -EBADMSG;
     clr_source_set_owner(clr, ring, lost.tid);
+    ring->last_lost.count = lost.count;
+    ring->last_lost.told = lost.told;
     loss = (struct clr_loss){ lost.from_ns, lost.to_ns, lost.count };
     return clr_ring_put_lost(ring, &loss);
 }

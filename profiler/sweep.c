@@ -67,7 +67,9 @@ static int send_ring(struct connection *connection, struct trd_ring *ring, uint3
 
 /*
  * Drops of a ring that is quiet now: no event of its own would tell them soon. The writer may drop
- * another one meanwhile; the interval then comes out wider than the count, never narrower.
+ * another one meanwhile; the interval then comes out wider than the count, never narrower. This
+ * thread may end at any instruction: until the frame is out whole the count stays in the ring, and
+ * what is out whole is known by `told` to whoever received it.
  */
 static int send_untold(struct connection *connection, struct trd_ring *ring, uint32_t index)
 {
@@ -75,15 +77,19 @@ static int send_untold(struct connection *connection, struct trd_ring *ring, uin
     int result;
 
     lost.from_ns = atomic_load_explicit(&ring->untold_from_ns, memory_order_relaxed);
-    lost.count = atomic_exchange_explicit(&ring->untold, 0, memory_order_acq_rel);
+    /* From here the writer leaves the count to us. */
+    lost.count = atomic_fetch_or_explicit(&ring->untold, TRD_RING_TELLING, memory_order_acq_rel);
     lost.to_ns = atomic_load_explicit(&ring->untold_to_ns, memory_order_relaxed);
-    if (lost.count == 0)
-        return 0;
-    result = connection_send(connection, TRD_FRAME_LOST, &lost, sizeof(lost), NULL, 0);
-    if (result == 0)
-        atomic_fetch_add_explicit(&ring->taken, lost.count, memory_order_relaxed);
-    else
-        atomic_fetch_add_explicit(&ring->untold, lost.count, memory_order_release);
+    lost.told = atomic_load_explicit(&ring->told, memory_order_relaxed) + lost.count;
+    result = lost.count > 0
+                 ? connection_send(connection, TRD_FRAME_LOST, &lost, sizeof(lost), NULL, 0)
+                 : 0;
+    if (result != 0)
+        lost.count = 0;
+    /* The writer may tell again, of what it dropped since. */
+    atomic_fetch_sub_explicit(&ring->untold, TRD_RING_TELLING + lost.count, memory_order_release);
+    atomic_fetch_add_explicit(&ring->told, lost.count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ring->taken, lost.count, memory_order_relaxed);
     return result;
 }
 

@@ -149,11 +149,14 @@ static __attribute__((cold, noinline)) uint64_t tell_lost(struct writer_ring *ow
                                                           uint64_t position, uint64_t ts_ns)
 {
     struct trd_ring *ring = owner->ring;
-    uint64_t lost = atomic_exchange_explicit(&ring->untold, 0, memory_order_acquire);
+    uint64_t lost = atomic_load_explicit(&ring->untold, memory_order_relaxed);
     struct trd_event_head *head;
     struct trd_ev_lost *event;
 
-    if (lost == 0) /* the reader was faster */
+    /* Only the reader changes it meanwhile, and then it tells it: it was faster. */
+    if (lost == 0 || lost & TRD_RING_TELLING ||
+        !atomic_compare_exchange_strong_explicit(&ring->untold, &lost, 0, memory_order_acquire,
+                                                 memory_order_relaxed))
         return position;
     head = place_head(owner, position, TRD_EV_lost, LOST_SIZE, ts_ns);
     event = (struct trd_ev_lost *)(head + 1);

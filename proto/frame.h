@@ -94,6 +94,7 @@ struct trd_ring_lost {
     uint64_t from_ns;
     uint64_t to_ns;
     uint64_t count; /* events dropped in that time and told nowhere else */
+    uint64_t told;  /* what LOST frames have told of this ring in its life, this one included */
 };
 
 struct trd_goodbye {

@@ -62,8 +62,10 @@ struct trd_ring {
     _Atomic uint32_t writing;  /* 1 between reading the clock and publishing head */
     _Atomic uint64_t dropped_by_category[16];
 
-    /* Drops nobody has told yet. Whoever swaps the count to 0 tells it: the writer with an
-     * in-band `lost` event once there is room, else the reader of an idle ring. */
+    /* Drops nobody has told yet. The writer swaps the count to 0 and tells it with an in-band
+     * `lost` event once there is room. The reader of an idle ring claims it with TRD_RING_TELLING
+     * and takes it off only once its LOST is sent whole, so that the count of a process that dies
+     * meanwhile is still here. */
     _Alignas(64) _Atomic uint64_t untold;
     _Atomic uint64_t untold_from_ns;
     _Atomic uint64_t untold_to_ns;
@@ -71,7 +73,12 @@ struct trd_ring {
     /* the reader's */
     _Alignas(64) _Atomic uint64_t tail;
     _Atomic uint64_t taken; /* events behind tail, and drops that were told */
+    _Atomic uint64_t told;  /* drops that LOST frames told: follows untold */
 };
+
+/* In `untold`: the reader is about to tell what was counted when it set this. Cleared together with
+ * that count, or alone if the LOST did not go out. */
+#define TRD_RING_TELLING (UINT64_C(1) << 63)
 
 _Static_assert(sizeof(struct trd_arena) <= TRD_ARENA_HEAD_SIZE, "arena head");
 _Static_assert(sizeof(struct trd_ring) <= TRD_RING_HEAD_SIZE, "ring head");

@@ -220,6 +220,33 @@ static void killed_with_untold_drops(const char *path)
     raise(SIGKILL);
 }
 
+static void die_telling(const char *path, bool is_sent)
+{
+    struct trd_ring_lost lost = { .tid = (uint32_t)getpid(), .count = 5, .told = 5 };
+    struct client client = { 0 };
+    struct trd_ring *ring;
+
+    client_greet(&client, path);
+    client_write(&client, 1, 2);
+    ring = trd_arena_ring(client.arena, RING_SIZE, 0);
+    lost.from_ns = lost.to_ns = ring->untold_from_ns = ring->untold_to_ns = now_ns();
+    ring->produced += 7;
+    ring->untold = 7 | TRD_RING_TELLING; /* two more came while it told five */
+    if (is_sent)
+        client_send(&client, TRD_FRAME_LOST, &lost, sizeof(lost), NULL, 0, -1);
+    raise(SIGKILL);
+}
+
+static void killed_before_lost_is_sent(const char *path)
+{
+    die_telling(path, false);
+}
+
+static void killed_between_lost_and_noting_it(const char *path)
+{
+    die_telling(path, true);
+}
+
 /* A forked child without exec keeps the connection open. */
 static void killed_with_an_heir(const char *path)
 {
@@ -530,6 +557,19 @@ static void test_killed_process_is_drained_from_its_arena(void **state)
     assert_int_equal(complaints(world), 0);
 }
 
+static void test_drops_of_a_process_killed_while_telling_them_are_told_once(void **state)
+{
+    struct world *world = *state;
+
+    world->stop_after = 2;
+    start_client(world, killed_before_lost_is_sent);
+    start_client(world, killed_between_lost_and_noting_it);
+    run(world);
+    expect_story(world, 0, 2, 7);
+    expect_story(world, 1, 2, 7);
+    assert_int_equal(complaints(world), 0);
+}
+
 static void test_connection_that_an_heir_holds_does_not_hide_a_death(void **state)
 {
     struct world *world = *state;
@@ -620,6 +660,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_orderly_process_is_told_whole),
         TEST(test_killed_process_is_drained_from_its_arena),
+        TEST(test_drops_of_a_process_killed_while_telling_them_are_told_once),
         TEST(test_connection_that_an_heir_holds_does_not_hide_a_death),
         TEST(test_living_process_is_detached_at_the_end),
         TEST(test_process_that_lived_for_a_moment_waits_in_the_backlog),

@@ -63,7 +63,7 @@ static void take_frame(struct collector *collector, const struct reader_frame *f
         break;
     case TRD_FRAME_LOST:
         (void)trd_frame_ring_lost(frame->payload, frame->head.size, &lost);
-        if (lost.count == 0 || lost.from_ns > lost.to_ns)
+        if (lost.count == 0 || lost.from_ns > lost.to_ns || lost.told < lost.count)
             collector->broken = "a loss without a count or an interval";
         collector->idle_lost += lost.count;
         break;

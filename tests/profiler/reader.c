@@ -78,6 +78,17 @@ static int check_position(struct reader *reader, const struct reader_frame *fram
     return 1;
 }
 
+static int note_lost(struct reader *reader, const struct reader_frame *frame)
+{
+    struct trd_ring_lost lost;
+
+    if (trd_frame_ring_lost(frame->payload, frame->head.size, &lost) != 0 ||
+        lost.ring >= reader->hello.ring_count)
+        return -EBADMSG;
+    reader->last_lost[lost.ring] = lost;
+    return 1;
+}
+
 int reader_next(struct reader *reader, struct reader_frame *out, int timeout_ms)
 {
     int result;
@@ -95,6 +106,8 @@ int reader_next(struct reader *reader, struct reader_frame *out, int timeout_ms)
     if (result < 0)
         return result;
     reader->taken = sizeof(out->head) + out->head.size;
+    if (out->head.type == TRD_FRAME_LOST)
+        return note_lost(reader, out);
     return out->head.type == TRD_FRAME_BATCH ? check_position(reader, out) : 1;
 }
 
@@ -112,7 +125,8 @@ static int map_arena(struct reader *reader)
     reader->arena = memory;
     reader->positions = calloc(reader->hello.ring_count, sizeof(reader->positions[0]));
     reader->seen = calloc(reader->hello.ring_count, sizeof(reader->seen[0]));
-    return reader->positions && reader->seen ? 0 : -ENOMEM;
+    reader->last_lost = calloc(reader->hello.ring_count, sizeof(reader->last_lost[0]));
+    return reader->positions && reader->seen && reader->last_lost ? 0 : -ENOMEM;
 }
 
 int reader_greet(struct reader *reader, int fd, int timeout_ms)
@@ -223,6 +237,22 @@ int reader_drain(struct reader *reader,
     return result;
 }
 
+uint64_t reader_untold(struct reader *reader)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < atomic_load(&reader->arena->ring_used); i++) {
+        struct trd_ring *ring = trd_arena_ring(reader->arena, reader->hello.ring_size, i);
+        uint64_t untold = ring->untold;
+
+        /* It died with a LOST in hand: which we have, if that one goes beyond what it noted. */
+        if (untold & TRD_RING_TELLING && reader->last_lost[i].told > ring->told)
+            untold -= reader->last_lost[i].count;
+        sum += untold & ~TRD_RING_TELLING;
+    }
+    return sum;
+}
+
 void reader_finish(struct reader *reader)
 {
     if (reader->arena)
@@ -233,6 +263,7 @@ void reader_finish(struct reader *reader)
         close(reader->fd);
     free(reader->positions);
     free(reader->seen);
+    free(reader->last_lost);
     free(reader->input);
     *reader = (struct reader){ .fd = -1, .arena_fd = -1 };
 }

@@ -20,8 +20,9 @@ struct reader {
     struct trd_hello hello;
     struct trd_arena *arena; /* mapped read-only */
     size_t arena_size;
-    uint64_t *positions; /* owned: where each ring's next batch must start */
-    bool *seen;          /* owned: whether the ring had a batch yet */
+    uint64_t *positions;             /* owned: where each ring's next batch must start */
+    bool *seen;                      /* owned: whether the ring had a batch yet */
+    struct trd_ring_lost *last_lost; /* owned: of each ring, by LOST */
     /* private */
     uint8_t *input; /* owned */
     size_t input_size;
@@ -61,6 +62,9 @@ int reader_event_next(const uint8_t **at, size_t *left, struct reader_event *out
 int reader_drain(struct reader *reader,
                  void (*each)(void *context, uint32_t tid, const struct reader_event *event),
                  void *context);
+
+/* Drops in the rings of a dead peer that it has not told. */
+uint64_t reader_untold(struct reader *reader);
 
 void reader_finish(struct reader *reader);
 

@@ -211,7 +211,9 @@ static void test_welcome_with_impossible_values_is_refused(void **state)
 static void test_payload_too_short_is_refused_and_longer_is_read(void **state)
 {
     struct trd_mark mark = { .ts_ns = 1 };
-    struct trd_ring_lost lost = { .ring = 3, .tid = 4, .from_ns = 5, .to_ns = 6, .count = 7 };
+    struct trd_ring_lost lost = {
+        .ring = 3, .tid = 4, .from_ns = 5, .to_ns = 6, .count = 7, .told = 8
+    };
     struct trd_goodbye goodbye = { .produced = 9, .dropped = 9 };
     struct trd_categories categories = { .categories = 2 };
     struct trd_ping ping = { .token = 8 };

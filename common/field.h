@@ -25,7 +25,7 @@ static inline bool field_find(const struct trd_schema *schema, const struct trd_
         word = load_u32(data + field->offset, schema->big_endian);
         offset = word & 0xffff;
         length = word >> 16;
-        if (length == 0 && schema->is_clr) /* an absent text */
+        if (word == 0 && schema->is_clr) /* an absent text */
             return false;
         if (field->is_relative)
             offset += field->offset + 4u;

@@ -58,6 +58,8 @@ static bool is_number_size(unsigned size)
 
 bool filter_field_is_number(const struct trd_field *field)
 {
+    if (field->meaning == TRD_MEANING_FLOAT) /* numbers here are whole */
+        return false;
     switch (field->storage) {
     case TRD_STORAGE_INT:
     case TRD_STORAGE_INTS:

@@ -1,6 +1,10 @@
 /* Values whose size is known only when they are written: references, symbols, arrays, texts. */
 #include "json_plan.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "bytes.h"
 #include "field.h"
 #include "json_net.h"
@@ -107,6 +111,37 @@ static char *put_bitmask(const struct json_run *run, const struct json_step *ste
     return close_list(open, out, end);
 }
 
+/*
+ * The shortest decimal that reads back as the same number; JSON has none for those that are not
+ * finite, which become their names.
+ */
+static char *put_float(char *out, uint64_t bits, size_t size)
+{
+    uint32_t low = (uint32_t)bits;
+    double value;
+    float single;
+    int length = 0;
+
+    memcpy(&single, &low, sizeof(single));
+    memcpy(&value, &bits, sizeof(value));
+    if (size == sizeof(single))
+        value = (double)single;
+    if (isnan(value))
+        return JSON_PUT(out, "\"NaN\"");
+    if (isinf(value))
+        return value > 0 ? JSON_PUT(out, "\"Infinity\"") : JSON_PUT(out, "\"-Infinity\"");
+    for (int digits = size == sizeof(single) ? 6 : 15; digits <= 17; digits++) {
+        length = snprintf(out, 2 * JSON_NUMBER_MAX, "%.*g", digits, value);
+        if (size == sizeof(single) ? strtof(out, NULL) == single : strtod(out, NULL) == value)
+            break;
+    }
+    /* The program's locale may have a decimal point of its own. */
+    for (char *at = out; at < out + length; at++)
+        if (*at == ',')
+            *at = '.';
+    return out + length;
+}
+
 static size_t int_room(const struct json_run *run, const struct json_step *step)
 {
     return step->count ? json_labels_room(run->plan, step) + 2 * JSON_BLOCK : 2 * JSON_NUMBER_MAX;
@@ -135,6 +170,8 @@ static char *put_plain_int(const struct json_run *run, const struct json_step *s
         return json_put_string(out, &letter, 1);
     case TRD_MEANING_DEVICE:
         return put_device(out, value);
+    case TRD_MEANING_FLOAT:
+        return put_float(out, value, step->elem_size);
     case TRD_MEANING_IPV4:
         return json_put_net(out, TRD_MEANING_IPV4, bytes, step->elem_size, false);
     default:

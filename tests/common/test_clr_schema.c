@@ -21,6 +21,7 @@ static const struct {
     { "THREAD", TRD_MEANING_THREAD },     { "METHOD", TRD_MEANING_METHOD },
     { "MODULE", TRD_MEANING_MODULE },     { "ASSEMBLY", TRD_MEANING_ASSEMBLY },
     { "TOKEN", TRD_MEANING_TOKEN },       { "HRESULT", TRD_MEANING_HRESULT },
+    { "FLOAT", TRD_MEANING_FLOAT },
 };
 
 static enum trd_meaning meaning_of(const char *name)

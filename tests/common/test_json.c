@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -113,6 +114,29 @@ static void test_integers_are_numbers_up_to_32_bits_and_strings_beyond(void **st
                         "\"s32\":-2147483648,\"u64\":\"18446744073709551615\","
                         "\"s64\":\"-9223372036854775808\",\"yes\":true,\"no\":false,"
                         "\"ptr\":\"0xffffffffffffffff\"}");
+}
+
+static void test_floats_read_back_as_the_same_number(void **state)
+{
+    static const struct trd_field fields[] = {
+        INT_FIELD("pi", 0, 8, false, FLOAT),     INT_FIELD("least", 8, 8, false, FLOAT),
+        INT_FIELD("huge", 16, 8, false, FLOAT),  INT_FIELD("nan", 24, 8, false, FLOAT),
+        INT_FIELD("inf", 32, 8, false, FLOAT),   INT_FIELD("zero", 40, 8, false, FLOAT),
+        INT_FIELD("tenth", 48, 4, false, FLOAT), INT_FIELD("minus", 52, 4, false, FLOAT)
+    };
+    static const struct trd_schema schema = SCHEMA(fields);
+    const struct {
+        double pi, least, huge, nan, inf, zero;
+        float tenth, minus;
+    } data = {
+        3.141592653589793, 5e-324, -1.7976931348623157e308, NAN, INFINITY, 0, 0.1f, -INFINITY
+    };
+    struct trd_record record = make_record(&schema, &data, sizeof(data));
+
+    (void)state;
+    check_args(&record, "{\"pi\":3.141592653589793,\"least\":4.94065645841247e-324,"
+                        "\"huge\":-1.7976931348623157e308,\"nan\":\"NaN\",\"inf\":\"Infinity\","
+                        "\"zero\":0,\"tenth\":0.1,\"minus\":\"-Infinity\"}");
 }
 
 static void test_big_endian_record_of_a_32_bit_kernel_reads_the_same(void **state)
@@ -366,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers_are_numbers_up_to_32_bits_and_strings_beyond),
+        cmocka_unit_test(test_floats_read_back_as_the_same_number),
         cmocka_unit_test(test_big_endian_record_of_a_32_bit_kernel_reads_the_same),
         cmocka_unit_test(test_flags_and_enums_carry_raw_and_names),
         cmocka_unit_test(test_texts_inline_dynamic_relative_and_to_the_end),

@@ -201,7 +201,7 @@ static void make_field(struct trd_field *field, char *name)
     (void)sprintf(name, "f%d\"\\", rand());
     *field = (struct trd_field){ .name = name, .declaration = "", .count = 1 };
     field->storage = (uint8_t)(rand() % (TRD_STORAGE_TAIL_CHARS + 1));
-    field->meaning = (uint8_t)(rand() % (TRD_MEANING_HRESULT + 1));
+    field->meaning = (uint8_t)(rand() % (TRD_MEANING_FLOAT + 1));
     field->elem_size = widths[rand() % 4];
     field->is_signed = rand() & 1;
     field->is_relative = rand() & 1;

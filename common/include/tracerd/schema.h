@@ -58,6 +58,7 @@ enum trd_meaning {
     TRD_MEANING_ASSEMBLY, /* AssemblyID */
     TRD_MEANING_TOKEN,    /* metadata token */
     TRD_MEANING_HRESULT,
+    TRD_MEANING_FLOAT, /* an IEEE 754 number of 4 or 8 bytes */
 };
 
 struct trd_name {

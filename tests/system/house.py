@@ -24,7 +24,8 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TRACERD = BUILD / "bin" / "tracerd"
 TRACEFS = pathlib.Path("/sys/kernel/tracing")
 LIMIT_S = 60  # for whatever a test waits for; nothing is measured by it
-TEST_LIMIT_S = 170  # below ctest's own, so that a test that hangs still puts its processes away
+# Below ctest's own, so that a test that hangs still puts its processes away.
+TEST_LIMIT_S = int(os.environ.get("TRACERD_TEST_LIMIT", "170"))
 
 
 class Missing(Exception):
@@ -122,6 +123,40 @@ def stopped_at_end(process):
             if stream:
                 with contextlib.suppress(OSError):
                     stream.close()
+
+
+def wait_for_line(process, text):
+    """Reads the process's stderr up to a line that has `text` in it."""
+    seen = ""
+    for line in process.stderr:
+        seen += line
+        if text in line:
+            return
+    raise AssertionError(f"{process.args} ended with {process.wait()} before it said {text!r}: {seen}")
+
+
+@contextlib.contextmanager
+def attached(pid, out, *options):
+    def try_to_attach():
+        process = start(TRACERD, "--pid", pid, "-o", out, "--no-kernel", *options)
+        try:
+            wait_for_line(process, "attached")
+        except AssertionError as problem:
+            # A runtime may take its time to let go of the profiler of a moment ago.
+            if "another profiler is active" not in str(problem):
+                raise
+            return None
+        return process
+
+    tried = []
+    wait_until(lambda: tried.append(try_to_attach()) or tried[-1], "the runtime to take a profiler")
+    with stopped_at_end(tried[-1]) as process:
+        yield process
+
+
+def detach(process):
+    process.send_signal(signal.SIGINT)
+    finish(process)
 
 
 class Idle:

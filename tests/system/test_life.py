@@ -7,8 +7,8 @@ import os
 import signal
 import socket
 
-from house import (BUILD, TRACERD, Idle, Timeline, finish, folder, instances, managed, need_kernel, parse, report_of,
-                   run, start, stopped_at_end, tracerd, wait_until)
+from house import (BUILD, TRACERD, Idle, Timeline, attached, detach, finish, folder, instances, managed, need_kernel,
+                   parse, report_of, run, start, stopped_at_end, tracerd, wait_for_line, wait_until)
 
 EXIT_RUNS = int(os.environ.get("TRACERD_TEST_EXIT_RUNS", "20"))  # per runtime
 PROFILER = BUILD / "lib" / "libtracerd_profiler.so"
@@ -18,40 +18,6 @@ def with_profiler(socket_path):
     """The environment of a process that loads the profiler by itself, as one under the service does."""
     return {**os.environ, "CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER_PATH": str(PROFILER),
             "CORECLR_PROFILER": "{8A1F5C3E-6B0D-4B7E-9C55-3D1E0F2A7B41}", "TRACERD_SOCKET": str(socket_path)}
-
-
-def wait_for_line(process, text):
-    """Reads the process's stderr up to a line that has `text` in it."""
-    seen = ""
-    for line in process.stderr:
-        seen += line
-        if text in line:
-            return
-    raise AssertionError(f"{process.args} ended with {process.wait()} before it said {text!r}: {seen}")
-
-
-@contextlib.contextmanager
-def attached(pid, out, *options):
-    def try_to_attach():
-        process = start(TRACERD, "--pid", pid, "-o", out, "--no-kernel", *options)
-        try:
-            wait_for_line(process, "attached")
-        except AssertionError as problem:
-            # A runtime may take its time to let go of the profiler of a moment ago.
-            if "another profiler is active" not in str(problem):
-                raise
-            return None
-        return process
-
-    tried = []
-    wait_until(lambda: tried.append(try_to_attach()) or tried[-1], "the runtime to take a profiler")
-    with stopped_at_end(tried[-1]) as process:
-        yield process
-
-
-def detach(process):
-    process.send_signal(signal.SIGINT)
-    finish(process)
 
 
 def asked_for(timeline, pid):

@@ -63,7 +63,7 @@ namespace Tracerd.Managed
             }
         }
 
-        private static string Quote(string text)
+        public static string Quote(string text)
         {
             var quoted = new StringBuilder("\"");
 

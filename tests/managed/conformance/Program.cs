@@ -1,0 +1,71 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+
+namespace Tracerd.Managed
+{
+    /// <summary>
+    /// One row of the conformance suite: `app.dll ROW [ARGUMENT…]`. Prints "ready PID", waits for a line or the end of its
+    /// input (so that a tracer may attach), does what the row says, compares with what it must be, prints "PASSED ROW" if it
+    /// is, and what it counted as one JSON object. Exit code 100 and the marker together mean that it went as planned.
+    /// </summary>
+    internal static class Conformance
+    {
+        private const int Passed = 100;
+
+        private static readonly Dictionary<string, Action<Facts, string[]>> Rows =
+            new Dictionary<string, Action<Facts, string[]>>(StringComparer.Ordinal)
+            {
+                { "gc-balance", GcBalance.Run },
+            };
+
+        private static int Main(string[] arguments)
+        {
+            var facts = new Facts();
+            bool passed;
+
+            Console.Out.WriteLine("ready " + Process.GetCurrentProcess().Id);
+            Console.In.ReadLine();
+            facts.Begin();
+            passed = Try(facts, arguments);
+            facts.End();
+            if (passed)
+            {
+                Console.Out.WriteLine("PASSED " + arguments[0]);
+            }
+            facts.Print();
+            return passed ? Passed : 1;
+        }
+
+        private static bool Try(Facts facts, string[] arguments)
+        {
+            try
+            {
+                Rows[arguments[0]](facts, arguments);
+                return true;
+            }
+            catch (Unexpected problem)
+            {
+                Console.Error.WriteLine(problem.Message);
+                return false;
+            }
+        }
+    }
+
+    /// <summary>The program itself did not get what it must.</summary>
+    internal sealed class Unexpected : Exception
+    {
+        public Unexpected(string message)
+            : base(message)
+        {
+        }
+
+        public static void Unless(bool condition, string message)
+        {
+            if (!condition)
+            {
+                throw new Unexpected(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+"""A row of the conformance suite in every cell: runtimes x {start-up, attach, notification-only}.
+
+A cell runs `conformance ROW` of tests/managed under tracerd. It counts when the program printed its marker *and* ended
+with 100; then the row's own check compares what arrived in the stream with what the program counted. A row prints a table
+of its cells and fails with all that went wrong, not with the first.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import traceback
+
+from house import BUILD, RUNTIMES, TRACERD, Missing, Timeline, attached, finish, folder, managed, need, report_of
+from house import start, stopped_at_end
+
+STARTUP, ATTACH, NOTIFICATION = "startup", "attach", "notification"
+MODES = (STARTUP, ATTACH, NOTIFICATION)
+PASSED = 100
+NOOP = BUILD / "lib" / "libnoop_profiler.so"
+MAIN_CLASS = "{8A1F5C3E-6B0D-4B7E-9C55-3D1E0F2A7B41}"
+
+
+class NotThere(Exception):
+    """The runtime does not offer this; the row says what is seen instead."""
+
+
+class Cell:
+    """One run: what the program said of itself (`facts`) beside what arrived (`timeline`)."""
+
+    def __init__(self, runtime, mode, output, path):
+        self.runtime, self.mode = runtime, mode
+        self.output = output
+        self.facts = report_of(output)
+        self.pid = self.facts["pid"]
+        self.timeline = Timeline(path)
+        self.whole_life = mode != ATTACH
+
+    def events(self, name):
+        return self.timeline.events("clr:" + name, self.pid)
+
+    def args(self, name):
+        return [event["args"] for event in self.events(name)]
+
+    def collections(self):
+        """Of each generation while the profiler was there, as the runtime counts them itself."""
+        before = [0, 0, 0] if self.whole_life else self.facts["gc_before"]
+        return [now - then for now, then in zip(self.facts["gc"], before)]
+
+
+def need_mode(runtime, mode):
+    if mode == NOTIFICATION:
+        need(NOOP.exists(), f"{NOOP}, which the build makes")
+        if runtime == "3.1":
+            raise NotThere("3.1 has no notification-only profilers")
+
+
+def with_other_profiler(environment):
+    """The main slot is somebody else's: a profiler that does nothing."""
+    return {**environment, "CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": MAIN_CLASS,
+            "CORECLR_PROFILER_PATH": str(NOOP)}
+
+
+def wait_until_ready(process):
+    word, pid = process.stdout.readline().split()
+    assert word == "ready", word
+    return int(pid)
+
+
+def run_attached(command, options, out, environment):
+    process = start(*command, stdin=subprocess.PIPE, env=environment)
+    with stopped_at_end(process):
+        pid = wait_until_ready(process)
+        with attached(pid, out, *options) as tracer:
+            output, _ = finish_with_marker(process)
+            finish(tracer)
+    return output
+
+
+def run_from_start(command, options, out, environment):
+    process = start(TRACERD, "run", "-o", out, "--no-kernel", *options, "--", *command, env=environment)
+    with stopped_at_end(process):
+        return finish_with_marker(process)[0]
+
+
+def finish_with_marker(process):
+    output, error = finish(process, expected=None)
+    marked = any(line.startswith("PASSED ") for line in output.splitlines())
+    assert marked and process.returncode == PASSED, (
+        f"{'no ' if not marked else ''}marker and exit code {process.returncode}, not {PASSED}\n"
+        f"stdout: {output[-2000:]}\nstderr: {error[-4000:]}")
+    return output, error
+
+
+def observe(runtime, mode, row, *arguments, options=(), environment=None):
+    """Runs the program in this cell; `options` are tracerd's."""
+    need_mode(runtime, mode)
+    environment = {**os.environ, **(environment or {})}
+    command = managed(runtime, "conformance", row, *arguments)
+    with folder() as place:
+        out = place / "out.ndjson"
+        if mode == ATTACH:
+            output = run_attached(command, options, out, environment)
+        else:
+            if mode == NOTIFICATION:
+                environment = with_other_profiler(environment)
+            output = run_from_start(command, options, out, environment)
+        cell = Cell(runtime, mode, output, out)
+    assert cell.facts["runtime"].startswith(runtime), cell.facts
+    check_slot(cell)
+    cell.timeline.check_sums()
+    return cell
+
+
+def check_slot(cell):
+    """The profiler came in the way this cell is about."""
+    for info in cell.args("runtime_info"):
+        assert info["mode"]["name"] == ("attach" if cell.mode == ATTACH else "startup"), info
+        assert info["notification_only"] == (cell.mode == NOTIFICATION), info
+        assert info["major"] == (4 if cell.runtime == "3.1" else int(cell.runtime)), info
+    assert cell.events("runtime_info"), "no runtime_info"
+
+
+def row(check, runtimes=RUNTIMES, modes=MODES):
+    """Calls check(runtime, mode) for each cell; it returns a line of figures, or raises."""
+    problems, missing, passed = [], [], 0
+    for runtime in runtimes:
+        for mode in modes:
+            try:
+                need_mode(runtime, mode)
+                figures = check(runtime, mode)
+                passed += 1
+            except NotThere as reason:
+                figures = f"not there: {reason}"
+            except Missing as reason:
+                figures = f"missing: {reason}"
+                missing.append(reason)
+            except Exception as problem:
+                figures = f"FAILED: {str(problem).splitlines()[0] if str(problem) else repr(problem)}"
+                problems.append(f"{runtime} {mode}: {''.join(traceback.format_exception(problem))}")
+            print(f"{runtime:>4}  {mode:<12}  {figures}", flush=True)
+    assert not problems, f"{len(problems)} cells failed\n" + "\n".join(problems)
+    if missing:
+        raise missing[0]
+    assert passed > 0, "no cell was run"

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "fake_stubs.h"
+
 struct fake fake;
 
 /* The methods' parameters are the interface's; those without a use are many. */
@@ -50,7 +52,7 @@ static HRESULT next(void *self, ULONG wanted, UINT_PTR *ids, ULONG *out_fetched)
 }
 
 static const struct corprof_enum_vtbl enum_vtbl = { .Release = release, .Next = next };
-static struct corprof_enum the_enum = { &enum_vtbl };
+static struct corprof_enum the_enum;
 
 static HRESULT next_function(void *self, ULONG wanted, COR_PRF_FUNCTION *ids, ULONG *out_fetched)
 {
@@ -116,7 +118,7 @@ static const struct metadata_import_vtbl import_vtbl = {
     .GetMethodProps = get_method_props,
     .GetNestedClassProps = get_nested_class_props,
 };
-static struct metadata_import the_import = { &import_vtbl };
+static struct metadata_import the_import;
 
 /* ICorProfilerInfo */
 
@@ -271,11 +273,19 @@ static const struct corprof_info_vtbl info_vtbl = {
     .GetNativeCodeStartAddresses = get_native_code_starts,
     .GetCodeInfo4 = get_code_info2, /* asked by address, answers alike */
 };
-static struct corprof_info the_info = { &info_vtbl };
+static struct corprof_info the_info;
+
+static __attribute__((constructor)) void make_objects(void)
+{
+    the_enum.vtbl = fake_vtbl(FAKE_ENUM, &enum_vtbl, sizeof(enum_vtbl));
+    the_import.vtbl = fake_vtbl(FAKE_IMPORT, &import_vtbl, sizeof(import_vtbl));
+    the_info.vtbl = fake_vtbl(FAKE_INFO, &info_vtbl, sizeof(info_vtbl));
+}
 
 void *fake_reset(void)
 {
     memset(&fake, 0, sizeof(fake));
+    fake_fault.armed = false;
     fake.newest = 15;
     return &the_info;
 }

@@ -10,5 +10,6 @@ if ! command -v musl-gcc >/dev/null; then
 fi
 program=$(mktemp)
 trap 'rm -f "$program"' EXIT
-musl-gcc -std=gnu11 -I"$here/../../proto" -I"$here/../../profiler" -o "$program" "$here/load.c" "$here/fake_info.c"
+musl-gcc -std=gnu11 -I"$here/../../proto" -I"$here/../../profiler" -o "$program" "$here/load.c" "$here/fake_info.c" \
+    "$here/fake_stubs.c"
 "$program" "$1"

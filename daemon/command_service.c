@@ -12,10 +12,9 @@
 #include "config.h"
 #include "interrupt.h"
 #include "log.h"
+#include "runtime_dir.h"
 #include "sinks.h"
 #include "sources.h"
-
-#define RUNTIME_DIR_DEFAULT "/run/tracerd"
 
 struct service {
     struct options options;

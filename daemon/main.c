@@ -28,6 +28,8 @@ int main(int argc, char **argv)
         return command_attach(&options);
     case COMMAND_REPLAY:
         return command_replay(&options);
+    case COMMAND_DOCTOR:
+        return command_doctor(&options);
     case COMMAND_SERVICE:
         return command_service(&options);
     }

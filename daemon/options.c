@@ -16,9 +16,10 @@
 #define FOR_ATTACH (1u << COMMAND_ATTACH)
 #define FOR_REPLAY (1u << COMMAND_REPLAY)
 #define FOR_SERVICE (1u << COMMAND_SERVICE)
+#define FOR_DOCTOR (1u << COMMAND_DOCTOR)
 #define FOR_LIVE (FOR_RUN | FOR_ATTACH)
 #define FOR_STREAM (FOR_LIVE | FOR_REPLAY)
-#define FOR_ALL (FOR_STREAM | FOR_SERVICE)
+#define FOR_ALL (FOR_STREAM | FOR_SERVICE | FOR_DOCTOR)
 
 enum option_type {
     TYPE_FLAG,
@@ -51,6 +52,8 @@ static const struct option_row rows[] = {
       "NDJSON to FILE, - is standard output; repeatable (default: -, of run tracerd-PID.ndjson)" },
     { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },
+    { NULL, "json", 0, TYPE_FLAG, AT(json), 0, FOR_DOCTOR, NULL,
+      "one JSON object instead of text" },
     { NULL, "quiet", 'q', TYPE_FLAG, AT(quiet), 0, FOR_ALL, NULL, "only errors on standard error" },
     { NULL, "verbose", 'v', TYPE_COUNTER, AT(verbose), 0, FOR_ALL, NULL,
       "say more on standard error" },
@@ -67,7 +70,7 @@ static const struct option_row rows[] = {
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
     { NULL, "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_ALL, NULL, "no kernel events" },
     { NULL, "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_ALL, NULL, "no CLR events" },
-    { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH, "PID",
+    { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH | FOR_DOCTOR, "PID",
       "attach to a running .NET process" },
     { NULL, "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",
       "stop after TIME: 10s, 500ms, 2m (default: when the process ends, or Ctrl-C)" },
@@ -149,7 +152,8 @@ static int set_option(struct options *options, const struct option_row *row, con
         if (!option_number(value, &number) || number > INT_MAX)
             return bad_value(row, value);
         *(pid_t *)member = (pid_t)number;
-        options->command = COMMAND_ATTACH;
+        if (options->command == COMMAND_SERVICE)
+            options->command = COMMAND_ATTACH;
         return 0;
     case TYPE_TIME:
         return option_time(value, member) ? 0 : bad_value(row, value);
@@ -215,20 +219,23 @@ static int parse_command(struct options *options, const char *word)
     static const struct {
         const char *word;
         enum command command;
-    } words[] = { { "run", COMMAND_RUN }, { "replay", COMMAND_REPLAY } };
+    } words[] = { { "run", COMMAND_RUN },
+                  { "replay", COMMAND_REPLAY },
+                  { "doctor", COMMAND_DOCTOR } };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(word, words[i].word) == 0) {
             options->command = words[i].command;
             return 0;
         }
-    log_error("there is no command \"%s\"; run and replay are known, --pid PID attaches", word);
+    log_error("there is no command \"%s\"; run, replay and doctor are known, --pid PID attaches",
+              word);
     return EXIT_USAGE;
 }
 
 static int check(const struct options *options, unsigned given)
 {
-    static const char *const names[] = { "the service", "--pid", "run", "replay" };
+    static const char *const names[] = { "the service", "--pid", "run", "replay", "doctor" };
 
     if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
         return 0;
@@ -335,6 +342,7 @@ void options_print_help(void)
         "tracerd run [options] -- CMD ARGS…   start CMD and trace it\n"
         "tracerd --pid PID [options]          attach to a running .NET process\n"
         "tracerd replay [options] FILE…       trace.dat files and own recordings, merged\n"
+        "tracerd doctor [--pid PID]           what works here, step by step, and what to do about the rest\n"
         "tracerd [-c FILE]                    the service: profilers and consumers on sockets\n");
     for (size_t i = 0; i < ROW_COUNT; i++)
         print_row(&rows[i]);

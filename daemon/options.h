@@ -23,6 +23,7 @@ enum command {
     COMMAND_ATTACH,  /* --pid PID */
     COMMAND_RUN,
     COMMAND_REPLAY,
+    COMMAND_DOCTOR,
     COMMAND_HELP,
     COMMAND_VERSION,
 };
@@ -48,6 +49,7 @@ struct options {
     uint64_t max_delay_ns;
     uint64_t kernel_buffer_bytes; /* per CPU; 0 = default */
     bool summary;
+    bool json; /* one object instead of text for people */
     bool quiet;
     int verbose;
     const char *config_path; /* -c */

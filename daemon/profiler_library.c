@@ -26,7 +26,7 @@ static int program_directory(char *out, size_t size)
     return 0;
 }
 
-int profiler_library_find(char *out, size_t size)
+int profiler_library_locate(char *out, size_t size)
 {
     static const char *const places[] = { "%s/" PROFILER_LIBRARY_NAME,
                                           "%s/../lib/" PROFILER_LIBRARY_NAME,
@@ -49,6 +49,13 @@ int profiler_library_find(char *out, size_t size)
             free(resolved);
             return 0;
         }
+    return -ENOENT;
+}
+
+int profiler_library_find(char *out, size_t size)
+{
+    if (profiler_library_locate(out, size) == 0)
+        return 0;
     log_error("cannot find " PROFILER_LIBRARY_NAME
               ": it belongs beside the program or in the library directory; TRACERD_PROFILER names "
               "another place");
@@ -70,26 +77,37 @@ static void try_to_load(const char *path, int fd)
     _exit(reason ? 1 : 0);
 }
 
-int profiler_library_check(const char *path)
+int profiler_library_try(const char *path, char *reason, size_t size)
 {
-    char reason[512] = "";
     int pipes[2], status = 0;
     pid_t child;
     ssize_t got;
 
+    reason[0] = '\0';
     if (pipe(pipes) != 0)
         return 0;
     child = fork();
     if (child == 0)
         try_to_load(path, pipes[1]);
     close(pipes[1]);
-    got = child > 0 ? read(pipes[0], reason, sizeof(reason) - 1) : 0;
+    got = child > 0 ? read(pipes[0], reason, size - 1) : 0;
     close(pipes[0]);
     if (child < 0 || waitpid(child, &status, 0) != child ||
         (WIFEXITED(status) && !WEXITSTATUS(status)))
         return 0;
-    if (got <= 0)
-        strcpy(reason, "loading it ended the process that tried");
-    log_error("the profiler library cannot be loaded: path=%s, reason=\"%s\"", path, reason);
+    if (got > 0)
+        reason[got] = '\0';
+    else
+        (void)snprintf(reason, size, "loading it ended the process that tried");
     return -ENOEXEC;
+}
+
+int profiler_library_check(const char *path)
+{
+    char reason[512];
+    int result = profiler_library_try(path, reason, sizeof(reason));
+
+    if (result != 0)
+        log_error("the profiler library cannot be loaded: path=%s, reason=\"%s\"", path, reason);
+    return result;
 }

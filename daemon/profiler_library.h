@@ -11,10 +11,14 @@
  * first that is there. Absolute path in `out`. 0, or -ENOENT after one sentence on stderr.
  */
 int profiler_library_find(char *out, size_t size);
+/* The same without a word. */
+int profiler_library_locate(char *out, size_t size);
 /*
  * Opens it in a child process the way the runtime will, so that the loader's own reason is told and
  * not a bare 0x8007007E later (C23). 0, or -ENOEXEC after one sentence on stderr.
  */
 int profiler_library_check(const char *path);
+/* The same with the loader's reason in `reason` instead. */
+int profiler_library_try(const char *path, char *reason, size_t size);
 
 #endif

@@ -6,7 +6,8 @@
 #ifndef TRACERD_DAEMON_RUNTIME_DIR_H
 #define TRACERD_DAEMON_RUNTIME_DIR_H
 
-#define RUNTIME_DIR_MAX 80 /* leaves room for a file name within sun_path */
+#define RUNTIME_DIR_DEFAULT "/run/tracerd" /* of the service, which does not make it this way */
+#define RUNTIME_DIR_MAX 80                 /* leaves room for a file name within sun_path */
 
 /*
  * Makes one in the first of `temporary` (NULL = skip), /tmp, /run, /dev/shm that lets us, below

@@ -76,7 +76,7 @@ static int is_tracefs(const char *path)
     return statfs(path, &status) == 0 && status.f_type == TRACEFS_SUPER_MAGIC;
 }
 
-static int find_root(char *out)
+int tracefs_find(char out[TRACEFS_PATH_MAX])
 {
     static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
@@ -192,7 +192,7 @@ static void remove_stale(const char *root)
 
 int tracefs_create(struct tracefs_instance *out)
 {
-    int result = find_root(out->root);
+    int result = tracefs_find(out->root);
 
     out->path[0] = '\0';
     if (result != 0)

@@ -16,6 +16,8 @@ struct tracefs_instance {
     char path[TRACEFS_PATH_MAX]; /* of the instance */
 };
 
+/* Where tracefs is; mounts it at its usual place if it is nowhere and we may. Errors as below. */
+int tracefs_find(char out[TRACEFS_PATH_MAX]);
 /* Makes `tracerd-PID-STARTTIME`, after removing those whose process is gone (a crashed run's).
  * 0 or a negative errno: -ENOENT no tracefs in this kernel, -EACCES, -EPERM not permitted. */
 int tracefs_create(struct tracefs_instance *out);

@@ -1,0 +1,3 @@
+#include "doctor.h"
+const struct doctor_step doctor_process_steps[] = { { 0 } };
+const struct doctor_step doctor_dotnet_steps[] = { { 0 } };

@@ -4,8 +4,8 @@
 
 #include "profiler.h"
 
-/* The object as the runtime sees it: QueryInterface, the life cycle, and the vtable of
- * ICorProfilerCallback … 11. */
+/* The object as the runtime sees it: QueryInterface, the life cycle, and what is behind the
+ * vtable of ICorProfilerCallback … 11. */
 
 static HRESULT ignore(void *self)
 {
@@ -101,7 +101,7 @@ static HRESULT query_interface(void *self, const GUID *iid, void **out)
 #else
 #pragma GCC diagnostic ignored "-Woverride-init"
 #endif
-const struct corprof_callback_vtbl profiler_callbacks = {
+const struct corprof_callback_vtbl callbacks_recorded = {
 #define CORPROF_SLOT(slot, method, ...) .method = (HRESULT(*)(void *, ##__VA_ARGS__))(void *)ignore,
 #include "callback_slots.def"
 #undef CORPROF_SLOT

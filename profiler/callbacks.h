@@ -16,6 +16,9 @@
 
 struct corprof_info;
 
+/* callbacks.c: what each slot does; the runtime comes to it through callbacks_counted.c. */
+extern const struct corprof_callback_vtbl callbacks_recorded;
+
 /* callbacks_thread.c */
 HRESULT on_thread_created(void *self, ThreadID thread);
 HRESULT on_thread_destroyed(void *self, ThreadID thread);

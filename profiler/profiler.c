@@ -10,6 +10,7 @@
 #include "attach.h"
 #include "arena.h"
 #include "gate.h"
+#include "in_flight.h"
 #include "log.h"
 #include "sender.h"
 #include "writer.h"
@@ -158,6 +159,8 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
         return E_FAIL;
     (void)info_runtime(profiler.info, &profiler.runtime);
     result = gate_init();
+    if (result == 0)
+        result = in_flight_init();
     if (result == 0)
         result = arena_create(ring_size_wanted(), TRD_RING_COUNT_DEFAULT);
     if (result == 0)

@@ -23,7 +23,7 @@ struct profiler {
     uint32_t collections; /* since load; written by the thread that collects */
 };
 
-/* The one object; its vtable is callbacks.c's. */
+/* The one object; its vtable is callbacks_counted.c's. */
 struct profiler *profiler_get(void);
 extern const struct corprof_callback_vtbl profiler_callbacks;
 

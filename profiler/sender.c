@@ -19,13 +19,17 @@
 #include "connection.h"
 #include "frame.h"
 #include "gate.h"
+#include "in_flight.h"
 #include "log.h"
 #include "profiler.h"
 #include "sweep.h"
 
 #define RETRY_FIRST_MS 10
 #define RETRY_LAST_MS 1000
-#define GOODBYE_SWEEPS_MAX 10 /* for callbacks that were past the gate when it closed */
+/* For callbacks that were past the gate when it closed. */
+#define QUIET_POLL_MS 1
+#define QUIET_DETACH_MAX_MS 2000
+#define QUIET_SHUTDOWN_MAX_MS 5 /* of the ten that the application waits */
 
 enum wish {
     WISH_RUN,
@@ -149,19 +153,33 @@ static int obey(const struct trd_frame_head *head, const uint8_t *payload)
     }
 }
 
-/* The gate is closed. What was past it then is waited for, so that the sums say it all. */
+/* The gate is closed; false if somebody who had passed it does not come out. */
+static bool wait_for_callbacks(void)
+{
+    for (int waited_ms = 0; !in_flight_none(); waited_ms += QUIET_POLL_MS) {
+        bool shuts_down = atomic_load(&sender.wish) == WISH_FINISH;
+
+        if (waited_ms >= (shuts_down ? QUIET_SHUTDOWN_MAX_MS : QUIET_DETACH_MAX_MS))
+            return false;
+        (void)poll(NULL, 0, QUIET_POLL_MS);
+    }
+    return true;
+}
+
+/* Without it, when something may still come, the daemon waits for the end of the process and finds
+ * the rest in the arena. */
 static void say_goodbye(void)
 {
     struct trd_goodbye goodbye;
     struct sweep_sums sums;
 
-    for (int i = 0; i < GOODBYE_SWEEPS_MAX; i++) {
-        if (sweep(&sender.connection) != 0)
-            return;
-        sweep_sum(&sums);
-        if (sums.produced == sums.taken + sums.orphans)
-            break;
+    if (!wait_for_callbacks()) {
+        log_line("no goodbye: a callback is still under way");
+        return;
     }
+    if (sweep(&sender.connection) != 0)
+        return;
+    sweep_sum(&sums);
     goodbye = (struct trd_goodbye){ .produced = sums.produced, .dropped = sums.dropped };
     (void)connection_send(&sender.connection, TRD_FRAME_BYE, &goodbye, sizeof(goodbye), NULL, 0);
 }

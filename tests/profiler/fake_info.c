@@ -1,5 +1,6 @@
 #include "fake_info.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "fake_stubs.h"
@@ -139,6 +140,10 @@ static HRESULT query_interface(void *self, const GUID *iid, void **out)
 
 static HRESULT get_class_from_object(void *self, ObjectID object, ClassID *out)
 {
+    if (fake.holding)
+        fake.held++;
+    while (fake.holding)
+        sched_yield();
     GIVE(out, object + 8);
     return fake.hr;
 }

@@ -25,6 +25,7 @@ struct fake {
     ULONG items;   /* of each enumeration */
     ULONG claimed; /* more than were asked for: what a broken Next would say; 0 = the truth */
     bool dynamic;  /* functions have no metadata */
+    _Atomic bool holding; /* whoever asks for an object's class waits */
 
     /* seen by the test */
     _Atomic unsigned refs_out; /* enumerators and imports handed out and not released */
@@ -32,6 +33,7 @@ struct fake {
     _Atomic unsigned masks_set;
     _Atomic unsigned detaches;
     _Atomic unsigned class_questions; /* GetClassIDInfo */
+    _Atomic unsigned held;            /* came to wait */
 };
 
 extern struct fake fake;

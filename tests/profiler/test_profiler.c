@@ -15,6 +15,7 @@
 #include "arena.h"
 #include "attach.h"
 #include "fake_info.h"
+#include "gate.h"
 #include "traced.h"
 
 static const uint8_t main_class[] = TRD_CLSID_MAIN_BYTES;
@@ -111,6 +112,57 @@ static void test_profiler_detaches_and_can_be_attached_again(void **state)
     assert_int_equal(traced_wait(&traced), 0);
     traced_drain(&reader, &second);
     assert_int_equal(TRACED_SUM(&reader, produced) - first.events, second.events);
+    reader_finish(&reader);
+    traced_finish(&traced);
+}
+
+static void *throw_one(void *argument)
+{
+    struct traced_object *object = argument;
+
+    object->vtbl->ExceptionThrown(object, 0x100);
+    return NULL;
+}
+
+/* A callback that passed the gate takes its time, and detach comes meanwhile. */
+static int be_under_way_when_detached(struct traced *traced)
+{
+    struct traced_object *object = traced_initialize(traced);
+    pthread_t thread;
+
+    fake.holding = true;
+    TRACED_EXPECT(pthread_create(&thread, NULL, throw_one, object) == 0);
+    TRACED_UNTIL(fake.held == 1);
+    object->vtbl->ThreadCreated(object, 0x700);
+    TRACED_UNTIL(!gate_is_open());
+    object->vtbl->ExceptionThrown(object, 0x100); /* comes too late */
+    for (int i = 0; i < 20; i++)
+        traced_pause(fake.detaches == 0, "no detach while a callback is under way");
+    fake.holding = false;
+    pthread_join(thread, NULL);
+    TRACED_UNTIL(fake.detaches == 1);
+    return 0;
+}
+
+static void test_detach_waits_for_the_callback_that_is_under_way(void **state)
+{
+    struct traced_sums sums = { 0 };
+    struct reader reader;
+    struct traced traced;
+
+    (void)state;
+    traced_prepare(&traced);
+    traced_listen(&traced);
+    traced_start(&traced, be_under_way_when_detached);
+    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    assert_int_equal(traced_collect(&reader, &sums, 2), 1);
+    assert_int_equal(reader_send(&reader, TRD_FRAME_DETACH, NULL, 0), 0);
+    assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
+    assert_int_equal(traced_wait(&traced), 0);
+    assert_true(sums.has_bye);
+    assert_int_equal(sums.events, 3);
+    assert_int_equal(sums.by_id[TRD_EV_exception_thrown], 1);
+    assert_int_equal(sums.bye.produced, 3);
     reader_finish(&reader);
     traced_finish(&traced);
 }
@@ -359,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_profiler_obeys_its_environment_until_it_is_told),
         cmocka_unit_test(test_profiler_detaches_and_can_be_attached_again),
+        cmocka_unit_test(test_detach_waits_for_the_callback_that_is_under_way),
         cmocka_unit_test(test_profiler_that_is_loaded_again_goes_on_undisturbed),
         cmocka_unit_test(test_profiler_refuses_what_it_cannot_work_with),
         cmocka_unit_test(test_every_slot_of_the_callback_is_filled),

@@ -1,0 +1,85 @@
+/*
+ * The vtable the runtime sees: every recorded callback of callbacks.c, counted as under way from
+ * before it looks at the gate until it has returned (in_flight.h). Life cycle and IUnknown are
+ * passed on as they are: some of them wait for callbacks, none is waited for.
+ */
+#include "callbacks.h"
+#include "in_flight.h"
+#include "profiler.h"
+
+/* At most five arguments behind `this`, integers and pointers: they come in registers, each of
+ * which is passed on whole, whether this slot uses it or not. */
+typedef HRESULT (*by_registers)(void *self, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                uintptr_t e);
+
+#define RECORDED(method) ((by_registers)(void *)callbacks_recorded.method)
+
+/* The unused one is that of the slot with twelve arguments. */
+#define CORPROF_SLOT(slot, method, ...)                                                            \
+    static __attribute__((unused)) HRESULT counted_##method(void *self, uintptr_t a, uintptr_t b,  \
+                                                            uintptr_t c, uintptr_t d, uintptr_t e) \
+    {                                                                                              \
+        struct in_flight *in_flight = in_flight_enter();                                           \
+        HRESULT hr = RECORDED(method)(self, a, b, c, d, e);                                        \
+                                                                                                   \
+        in_flight_leave(in_flight);                                                                \
+        return hr;                                                                                 \
+    }
+#include "callback_slots.def"
+#undef CORPROF_SLOT
+
+static HRESULT counted_event_delivered(void *self, EVENTPIPE_PROVIDER provider, DWORD id,
+                                       DWORD version, ULONG metadata_size, const BYTE *metadata,
+                                       ULONG data_size, const BYTE *data, const GUID *activity,
+                                       const GUID *related, ThreadID thread, ULONG frame_count,
+                                       UINT_PTR *frames)
+{
+    struct in_flight *in_flight = in_flight_enter();
+    HRESULT hr = callbacks_recorded.EventPipeEventDelivered(
+        self, provider, id, version, metadata_size, metadata, data_size, data, activity, related,
+        thread, frame_count, frames);
+
+    in_flight_leave(in_flight);
+    return hr;
+}
+
+#define PASSED_ON(method)                                                                          \
+    static HRESULT passed_on_##method(void *self, uintptr_t a, uintptr_t b, uintptr_t c,           \
+                                      uintptr_t d, uintptr_t e)                                    \
+    {                                                                                              \
+        return RECORDED(method)(self, a, b, c, d, e);                                              \
+    }
+PASSED_ON(QueryInterface)
+PASSED_ON(AddRef)
+PASSED_ON(Release)
+PASSED_ON(Initialize)
+PASSED_ON(InitializeForAttach)
+PASSED_ON(Shutdown)
+PASSED_ON(ProfilerAttachComplete)
+PASSED_ON(ProfilerDetachSucceeded)
+PASSED_ON(LoadAsNotificationOnly)
+
+#pragma GCC diagnostic push
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Winitializer-overrides"
+#else
+#pragma GCC diagnostic ignored "-Woverride-init"
+#endif
+const struct corprof_callback_vtbl profiler_callbacks = {
+#define CORPROF_SLOT(slot, method, ...)                                                            \
+    .method = (HRESULT(*)(void *, ##__VA_ARGS__))(void *)counted_##method,
+#include "callback_slots.def"
+#undef CORPROF_SLOT
+#define PASSED(method) .method = (void *)passed_on_##method
+    .EventPipeEventDelivered = counted_event_delivered,
+    PASSED(QueryInterface),
+    PASSED(AddRef),
+    PASSED(Release),
+    PASSED(Initialize),
+    PASSED(InitializeForAttach),
+    PASSED(Shutdown),
+    PASSED(ProfilerAttachComplete),
+    PASSED(ProfilerDetachSucceeded),
+    PASSED(LoadAsNotificationOnly),
+};
+#pragma GCC diagnostic pop

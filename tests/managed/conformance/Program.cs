@@ -16,7 +16,9 @@ namespace Tracerd.Managed
         private static readonly Dictionary<string, Action<Facts, string[]>> Rows =
             new Dictionary<string, Action<Facts, string[]>>(StringComparer.Ordinal)
             {
+                { "exception-order", ExceptionOrder.Run },
                 { "gc-balance", GcBalance.Run },
+                { "threads", Threads.Run },
             };
 
         private static int Main(string[] arguments)

@@ -137,9 +137,10 @@ def row(check, runtimes=RUNTIMES, modes=MODES):
                 missing.append(reason)
             except Exception as problem:
                 figures = f"FAILED: {str(problem).splitlines()[0] if str(problem) else repr(problem)}"
-                problems.append(f"{runtime} {mode}: {''.join(traceback.format_exception(problem))}")
+                problems.append((f"{runtime} {mode}", problem))
             print(f"{runtime:>4}  {mode:<12}  {figures}", flush=True)
-    assert not problems, f"{len(problems)} cells failed\n" + "\n".join(problems)
+    assert not problems, f"{len(problems)} cells failed, the first is {problems[0][0]}:\n" + "".join(
+        traceback.format_exception(problems[0][1]))
     if missing:
         raise missing[0]
     assert passed > 0, "no cell was run"

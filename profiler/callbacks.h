@@ -45,6 +45,10 @@ HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block
                              const BYTE *header, ULONG size);
 /* Names the method, unless the listener knows it; `category` is that of the event it is for. */
 void emit_method(FunctionID function, enum trd_category category);
+void emit_method_flagged(FunctionID function, enum trd_category category, uint16_t flags);
+/* Neither answers: what the runtime has preset holds. */
+HRESULT on_inlining(void *self, FunctionID caller, FunctionID callee, BOOL *should_inline);
+HRESULT on_cached_search(void *self, FunctionID function, COR_PRF_JIT_CACHE result);
 
 /* callbacks_code.c */
 HRESULT on_dynamic_method_unloaded(void *self, FunctionID function);

@@ -98,7 +98,7 @@ size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags)
 
     if (profiler->info_version >= INFO_VERSION_BODIES)
         count = info_code_starts(profiler->info, function, rejit, starts);
-    emit_method(function, TRD_CATEGORY_JIT);
+    emit_method_flagged(function, TRD_CATEGORY_JIT, flags);
     if (count == 0)
         return emit_only_body(profiler->info, &body);
     for (size_t i = 0; i < count; i++) {
@@ -129,5 +129,6 @@ HRESULT on_dynamic_method_unloaded(void *self, FunctionID function)
         event->method = function;
         writer_commit(&writer);
     }
+    names_forget_method(function);
     return S_OK;
 }

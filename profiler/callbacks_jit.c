@@ -8,6 +8,11 @@
 
 void emit_method(FunctionID function, enum trd_category category)
 {
+    emit_method_flagged(function, category, 0);
+}
+
+void emit_method_flagged(FunctionID function, enum trd_category category, uint16_t flags)
+{
     struct method_name name;
     struct trd_ev_method *event;
     struct writer writer;
@@ -22,6 +27,7 @@ void emit_method(FunctionID function, enum trd_category category)
     event->module = name.module;
     event->token = name.token;
     writer_text(&writer, &event->name, name.text, name.size);
+    writer_flag(&writer, flags);
     writer_commit(&writer);
     /* Only now: a definition that found no room is given with the next event. */
     names_method_set_known(function);
@@ -84,4 +90,46 @@ HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block
     (void)header;
     (void)size;
     return on_jit_start(self, function, safe_to_block);
+}
+
+static void inlining(FunctionID caller, FunctionID callee)
+{
+    struct trd_ev_inlining *event;
+    struct writer writer;
+
+    emit_method(caller, TRD_CATEGORY_INLINING);
+    emit_method(callee, TRD_CATEGORY_INLINING);
+    event = WRITER_BEGIN(&writer, inlining, INLINING, 0);
+    if (!event)
+        return;
+    event->method = caller;
+    event->callee = callee;
+    writer_commit(&writer);
+}
+
+HRESULT on_inlining(void *self, FunctionID caller, FunctionID callee, BOOL *should_inline)
+{
+    (void)self;
+    (void)should_inline;
+    if (gate_wants(TRD_CATEGORY_INLINING))
+        inlining(caller, callee);
+    return S_OK;
+}
+
+HRESULT on_cached_search(void *self, FunctionID function, COR_PRF_JIT_CACHE result)
+{
+    struct trd_ev_precompiled *event;
+    struct writer writer;
+
+    (void)self;
+    if (!gate_wants(TRD_CATEGORY_INLINING))
+        return S_OK;
+    emit_method(function, TRD_CATEGORY_INLINING);
+    event = WRITER_BEGIN(&writer, precompiled, INLINING, 0);
+    if (!event)
+        return S_OK;
+    event->method = function;
+    event->found = result == COR_PRF_CACHED_FUNCTION_FOUND;
+    writer_commit(&writer);
+    return S_OK;
 }

@@ -39,6 +39,7 @@ typedef uint32_t mdTypeDef;
 typedef uint32_t mdMethodDef;
 
 typedef int32_t COR_PRF_JIT_CACHE;
+#define COR_PRF_CACHED_FUNCTION_FOUND 0
 typedef int32_t COR_PRF_TRANSITION_REASON;
 typedef int32_t COR_PRF_SUSPEND_REASON;
 typedef int32_t COR_PRF_GC_REASON;
@@ -73,6 +74,8 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define COR_PRF_MONITOR_EXCEPTIONS 0x00000040u
 #define COR_PRF_MONITOR_THREADS 0x00000200u
 #define COR_PRF_MONITOR_SUSPENDS 0x00010000u
+/* Refused after an attach, as is every mask that holds it. */
+#define COR_PRF_MONITOR_CACHE_SEARCHES 0x00020000u
 #define COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS 0x00000004u
 /* Start and finish only. MONITOR_GC (0x80) would turn background collections off. */
 #define COR_PRF_HIGH_BASIC_GC 0x00000010u

@@ -130,6 +130,18 @@ void names_method_set_known(FunctionID function)
     }
 }
 
+/* The hole hides what was placed behind it: that is defined once more, at its next event. */
+void names_forget_method(FunctionID function)
+{
+    for (size_t i = 0; i < PROBES_MAX; i++) {
+        FunctionID seen = function;
+
+        (void)atomic_compare_exchange_strong_explicit(
+            &methods[(hash(function) + i) & (METHODS_KNOWN - 1)], &seen, 0, memory_order_relaxed,
+            memory_order_relaxed);
+    }
+}
+
 void names_forget_methods(void)
 {
     for (size_t i = 0; i < METHODS_KNOWN; i++)

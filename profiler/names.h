@@ -26,6 +26,8 @@ void names_method(struct corprof_info *info, FunctionID function, struct method_
  * it was not; a second definition does no harm. */
 bool names_method_is_known(FunctionID function);
 void names_method_set_known(FunctionID function);
+/* The method is gone, and its id may come again for another one. */
+void names_forget_method(FunctionID function);
 /* A new listener knows no name yet. */
 void names_forget_methods(void);
 

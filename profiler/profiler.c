@@ -71,6 +71,9 @@ static void set_event_mask(uint32_t categories)
         low |= COR_PRF_MONITOR_JIT_COMPILATION;
         high |= COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS;
     }
+    if (categories & TRD_CATEGORY_BIT(INLINING))
+        low |= COR_PRF_MONITOR_JIT_COMPILATION |
+               (profiler.attached ? 0 : COR_PRF_MONITOR_CACHE_SEARCHES);
     if (categories & TRD_CATEGORY_BIT(EXCEPTION))
         low |= COR_PRF_MONITOR_EXCEPTIONS;
     if (categories & TRD_CATEGORY_BIT(GC)) {

@@ -1,7 +1,8 @@
 /*
  * Thread ids of a traced process in our numbers. The same ones where the process shares our pid
  * namespace; else they are looked up in /proc/PID/task, and remembered, since the last records of a
- * thread arrive when it is gone.
+ * thread arrive when it is gone. A number that is new is looked up at once, for a thread may live
+ * for less than a millisecond; one that was not found is looked up again only after a while.
  */
 #ifndef TRACERD_DAEMON_CLR_TIDS_H
 #define TRACERD_DAEMON_CLR_TIDS_H
@@ -11,9 +12,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define CLR_TIDS_MISSED 16
+
 struct clr_tid_pair {
     int32_t inner;
     int32_t host;
+    bool alive; /* was there when last looked */
+};
+
+struct clr_tid_missed {
+    int32_t inner; /* 0: free */
+    uint64_t asked_ns;
 };
 
 struct clr_tids {
@@ -23,7 +32,8 @@ struct clr_tids {
     struct clr_tid_pair *pairs; /* owned */
     size_t count;
     size_t capacity;
-    uint64_t scanned_ns;
+    struct clr_tid_missed missed[CLR_TIDS_MISSED]; /* the last ones, in a circle */
+    size_t missed_next;
 };
 
 /* `inner_pid`: the process's own word for itself. */

@@ -207,6 +207,32 @@ static void test_other_mount_namespace_is_another_root(void **state)
     end_child(pid);
 }
 
+/* One number each, all in a moment: a thread may live for less than a pause between two looks. */
+static void test_threads_of_another_pid_namespace_are_found_at_once(void **state)
+{
+    struct clr_tids tids;
+    pid_t pids[2];
+    int own;
+
+    (void)state;
+    skip_without_root();
+    own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(unshare(CLONE_NEWPID), 0);
+    pids[0] = make_child(make_three_threads);
+    pids[1] = make_child(make_three_threads);
+    assert_int_equal(setns(own, CLONE_NEWPID), 0);
+    close(own);
+    clr_tids_init(&tids, pids[0], 1);
+    assert_int_equal(clr_tids_host(&tids, 99), -1); /* looked, and that long ago */
+    assert_int_equal(clr_tids_host(&tids, 1), pids[0]);
+    tids.pid = pids[1]; /* as if these had just come */
+    assert_int_equal(clr_tids_host(&tids, (uint32_t)target_inner_pid(pids[1])), pids[1]);
+    assert_int_equal(clr_tids_host(&tids, 98), -1);
+    end_child(pids[1]);
+    end_child(pids[0]); /* the namespace's first process ends when all others have */
+    clr_tids_finish(&tids);
+}
+
 static void test_thread_of_another_pid_namespace_has_two_numbers(void **state)
 {
     struct clr_tids tids;
@@ -259,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_maps_match_whole_file_names),
         cmocka_unit_test(test_thread_of_our_namespace_has_one_number),
         cmocka_unit_test(test_other_mount_namespace_is_another_root),
+        cmocka_unit_test(test_threads_of_another_pid_namespace_are_found_at_once),
         /* Last: children of this program live in another namespace from here on. */
         cmocka_unit_test(test_thread_of_another_pid_namespace_has_two_numbers),
     };

@@ -1,10 +1,17 @@
 """Threads: which kernel thread a managed one is, its name, its whole life."""
 
 import collections
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
 
-from matrix import observe, row
+from house import TRACERD, attached, finish, folder, managed, need, report_of, start, stopped_at_end, wait_until
+from matrix import ATTACH, STARTUP, Cell, finish_with_marker, observe, row, wait_until_ready
 
 OWN = "Tracerd.Managed.OnThread"
+THREADS = 8
 
 
 def ids_of_names(cell):
@@ -37,7 +44,7 @@ def check_threads(cell, tids):
 def test_conformance_tid_equality():
     """8 threads: the OS thread the stream names is the one that the thread reads from /proc about itself."""
     def check(runtime, mode):
-        cell = observe(runtime, mode, "threads", 8)
+        cell = observe(runtime, mode, "threads", THREADS)
         check_threads(cell, cell.facts["tids"])
         return f"{len(cell.facts['tids'])} threads"
 
@@ -52,3 +59,84 @@ def test_conformance_500_threads():
         return f"{len(cell.facts['tids'])} threads, {len(cell.events('thread_destroyed'))} ends"
 
     row(check)
+
+
+# In a PID namespace of its own
+
+
+def tasks_of(pid):
+    """{tid as the process sees it: tid as we see it}"""
+    found = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):
+            for line in (task / "status").read_text().splitlines():
+                if line.startswith("NSpid:"):
+                    found[int(line.split()[-1])] = int(task.name)
+    return found
+
+
+def below(pid):
+    """The .NET process among the children of `pid`, and theirs."""
+    for entry in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError):
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if parent == pid:
+                if b"app.dll" in (entry / "cmdline").read_bytes() and b"unshare" not in (entry / "cmdline").read_bytes():
+                    return int(entry.name)
+                found = below(int(entry.name))
+                if found:
+                    return found
+    return None
+
+
+def hold_and_let_go(process, out):
+    """Reads on to "holding", takes the numbers from /proc, lets the program end when the stream has its threads: (host
+    pid, numbers, its output). A thread that ends before its first events are read can no more be looked up."""
+    line = process.stdout.readline()
+    while line != "holding\n":
+        assert line, process.stderr.read()
+        line = process.stdout.readline()
+    pid = below(process.pid)
+    numbers = tasks_of(pid)
+    wait_until(lambda: out.read_text(encoding="utf-8").count(OWN) >= 2 * THREADS, "the exceptions of every thread")
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    return pid, numbers, finish_with_marker(process)[0]
+
+
+def in_namespace(runtime, mode, place):
+    command = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child",
+               *managed(runtime, "conformance", "threads", THREADS, "hold")]
+    out = place / "out.ndjson"
+    if mode == STARTUP:
+        process = start(TRACERD, "run", "-o", out, "--no-kernel", "--", *command, stdin=subprocess.PIPE)
+    else:
+        process = start(*command, stdin=subprocess.PIPE)
+    with stopped_at_end(process), contextlib.ExitStack() as stack:
+        inner_pid = wait_until_ready(process)
+        if mode == ATTACH:
+            tracer = stack.enter_context(attached(below(process.pid), out))
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        pid, numbers, output = hold_and_let_go(process, out)
+        if mode == ATTACH:
+            finish(tracer)
+    assert inner_pid != pid and report_of(output)["pid"] == inner_pid
+    cell = Cell(runtime, mode, output, out)
+    cell.pid = pid
+    return cell, numbers
+
+
+def test_conformance_tid_equality_in_a_pid_namespace():
+    """The program knows its threads by other numbers than we: the stream has ours."""
+    need(os.geteuid() == 0 and shutil.which("unshare"), "root and unshare, for a PID namespace")
+
+    def check(runtime, mode):
+        with folder() as place:
+            cell, numbers = in_namespace(runtime, mode, place)
+        inner = cell.facts["tids"]
+        check_threads(cell, [numbers[tid] for tid in inner])
+        cell.timeline.check_sums()
+        return f"{len(inner)} threads, {inner[0]} there is {numbers[inner[0]]} here"
+
+    row(check, modes=(STARTUP, ATTACH))

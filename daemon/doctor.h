@@ -32,13 +32,11 @@ struct doctor {
     char library[512];         /* path of the profiler's; "" = not found */
     struct elf_image profiler; /* its content */
     struct dotnet_target target;
-    char environment_reason[64]; /* why the target's /proc entries cannot be read; "" = they can */
-    bool is_there;               /* the target lives and is ours to look at */
-    bool is_visible;             /* its /proc entries can be read */
-    bool is_dotnet;
-    bool is_running; /* neither stopped nor frozen */
-    bool has_socket;
-    bool answers;
+    bool is_there;          /* the target lives and is ours to look at */
+    bool is_visible;        /* and its /proc entries can be read */
+    bool is_running;        /* and it is neither stopped nor frozen */
+    bool has_socket;        /* its diagnostics socket was found */
+    char runtime[512];      /* directory of its libcoreclr.so, as it sees it; "" = not found */
     unsigned runtime_major; /* 0 = not known */
 };
 

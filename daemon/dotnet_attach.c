@@ -32,15 +32,14 @@ static int send_attach(const struct dotnet_target *target, const uint8_t class_i
     return result;
 }
 
-/* Whom the initial environment meant to have the main slot; allocated, NULL = nobody. */
-static char *find_holder(const struct dotnet_target *target)
+char *dotnet_target_holder(pid_t pid)
 {
     static const char *const names[] = { "CORECLR_PROFILER_PATH_64", "CORECLR_PROFILER_PATH",
                                          "CORECLR_PROFILER" };
     char *holder = NULL;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !holder; i++)
-        holder = target_environment(target->pid, names[i]);
+        holder = target_environment(pid, names[i]);
     return holder;
 }
 
@@ -112,7 +111,7 @@ int dotnet_target_attach(const struct dotnet_target *target, const char *socket_
                          uint32_t categories)
 {
     uint8_t data[TRD_ATTACH_SIZE_MAX];
-    char *holder = find_holder(target);
+    char *holder = dotnet_target_holder(target->pid);
     int32_t hresult = 0;
     int size = trd_attach_encode(socket_path, categories, data);
     int result = size < 0 ? size : attach_main(target, holder, data, (size_t)size, &hresult);

@@ -8,9 +8,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define HEADER_SIZE 20
+#define HEADER_SIZE DOTNET_IPC_HEADER_SIZE
 #define SET_PROFILER 0x03
 #define COMMAND_ATTACH 0x01
+#define SET_PROCESS 0x04
+#define COMMAND_PROCESS_INFO_2 0x04
 #define SET_SERVER 0xff
 #define ANSWER_OK 0x00
 #define ANSWER_ERROR 0xff
@@ -156,25 +158,30 @@ static ssize_t receive(int fd, uint8_t *out, size_t size, int timeout_ms)
     return got > 0 ? got : got == 0 ? -ECONNRESET : -errno;
 }
 
-static int await_answer(int fd, int timeout_ms, int32_t *out_hresult)
+/* A whole answer, as far as its own size says. Bytes read, or a negative errno. */
+static int await_answer(int fd, int timeout_ms, uint8_t *out, size_t capacity)
 {
-    uint8_t answer[ANSWER_MAX];
-    size_t size = 0;
-    int result = -EAGAIN;
+    size_t size = 0, wanted = HEADER_SIZE;
 
-    while (result == -EAGAIN && size < sizeof(answer)) {
-        ssize_t got = receive(fd, answer + size, sizeof(answer) - size, timeout_ms);
+    while (size < wanted) {
+        ssize_t got = receive(fd, out + size, wanted - size, timeout_ms);
+        uint16_t total;
 
         if (got < 0)
             return (int)got;
         size += (size_t)got;
-        result = dotnet_ipc_parse_answer(answer, size, out_hresult);
+        if (size < HEADER_SIZE || wanted > HEADER_SIZE)
+            continue;
+        memcpy(&total, out + 14, sizeof(total));
+        if (total < HEADER_SIZE || total > capacity)
+            return -EBADMSG;
+        wanted = total;
     }
-    return result == -EAGAIN ? -EBADMSG : result;
+    return (int)size;
 }
 
-int dotnet_ipc_request(const char *socket_path, const uint8_t *message, size_t size, int timeout_ms,
-                       int32_t *out_hresult)
+int dotnet_ipc_exchange(const char *socket_path, const uint8_t *message, size_t size,
+                        int timeout_ms, uint8_t *out, size_t capacity)
 {
     int fd = connect_to(socket_path, timeout_ms);
     ssize_t sent;
@@ -184,9 +191,77 @@ int dotnet_ipc_request(const char *socket_path, const uint8_t *message, size_t s
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     sent = send(fd, message, size, MSG_NOSIGNAL);
     if (sent == (ssize_t)size)
-        result = await_answer(fd, timeout_ms, out_hresult);
+        result = await_answer(fd, timeout_ms, out, capacity);
     else
         result = sent < 0 && errno != EAGAIN ? -errno : -ETIMEDOUT;
     close(fd);
     return result;
+}
+
+int dotnet_ipc_request(const char *socket_path, const uint8_t *message, size_t size, int timeout_ms,
+                       int32_t *out_hresult)
+{
+    uint8_t answer[ANSWER_MAX];
+    int result =
+        dotnet_ipc_exchange(socket_path, message, size, timeout_ms, answer, sizeof(answer));
+
+    if (result < 0)
+        return result;
+    result = dotnet_ipc_parse_answer(answer, (size_t)result, out_hresult);
+    return result == -EAGAIN ? -EBADMSG : result;
+}
+
+int dotnet_ipc_build_process_info(uint8_t out[DOTNET_IPC_HEADER_SIZE])
+{
+    const uint16_t size = HEADER_SIZE;
+
+    memset(out, 0, HEADER_SIZE);
+    memcpy(out, magic, sizeof(magic));
+    memcpy(out + 14, &size, sizeof(size));
+    out[16] = SET_PROCESS;
+    out[17] = COMMAND_PROCESS_INFO_2;
+    return HEADER_SIZE;
+}
+
+/* A string's units at *at, made ASCII: versions and architectures are. */
+static int take_string(const uint8_t *bytes, size_t size, size_t *at, char *out, size_t out_size)
+{
+    uint32_t count;
+
+    if (size - *at < sizeof(count))
+        return -EBADMSG;
+    memcpy(&count, bytes + *at, sizeof(count));
+    *at += sizeof(count);
+    if (count > (size - *at) / 2)
+        return -EBADMSG;
+    for (uint32_t i = 0; i < count && i + 1 < out_size; i++, out++) {
+        const uint8_t *unit = bytes + *at + (size_t)i * 2;
+
+        *out = unit[1] == 0 && unit[0] < 0x80 ? (char)unit[0] : '?';
+    }
+    if (out_size > 0)
+        *out = '\0';
+    *at += (size_t)count * 2;
+    return 0;
+}
+
+int dotnet_ipc_parse_process_info(const uint8_t *bytes, size_t size,
+                                  struct dotnet_process_info *out)
+{
+    struct dotnet_process_info info = { 0 };
+    size_t at = HEADER_SIZE + sizeof(info.pid) + 16; /* behind the cookie */
+    char skipped[1];
+
+    if (size < at || memcmp(bytes, magic, sizeof(magic)) != 0 || bytes[16] != SET_SERVER ||
+        bytes[17] != ANSWER_OK)
+        return -EBADMSG;
+    memcpy(&info.pid, bytes + HEADER_SIZE, sizeof(info.pid));
+    if (take_string(bytes, size, &at, skipped, sizeof(skipped)) != 0 || /* command line */
+        take_string(bytes, size, &at, skipped, sizeof(skipped)) != 0 || /* system */
+        take_string(bytes, size, &at, info.architecture, sizeof(info.architecture)) != 0 ||
+        take_string(bytes, size, &at, skipped, sizeof(skipped)) != 0 || /* entry assembly */
+        take_string(bytes, size, &at, info.version, sizeof(info.version)) != 0)
+        return -EBADMSG;
+    *out = info;
+    return 0;
 }

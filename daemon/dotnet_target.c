@@ -18,22 +18,37 @@
 
 /* Finding */
 
+int dotnet_target_check_user(struct dotnet_target *target)
+{
+    if (target_user(target->pid, &target->user, &target->group) != 0 || target_is_dead(target->pid))
+        return -ESRCH;
+    return geteuid() == 0 || geteuid() == target->user ? 0 : -EPERM;
+}
+
 static int check_permission(struct dotnet_target *target)
 {
-    if (target_user(target->pid, &target->user, &target->group) != 0 ||
-        target_is_dead(target->pid)) {
-        log_error("there is no process %d", target->pid);
-        return EXIT_NOTHING;
-    }
-    if (geteuid() == 0 || geteuid() == target->user)
+    int result = dotnet_target_check_user(target);
+
+    if (result == 0)
         return 0;
-    log_error("process %d belongs to another user (uid %u): run tracerd as that user or as root",
-              target->pid, target->user);
+    if (result == -ESRCH)
+        log_error("there is no process %d", target->pid);
+    else
+        log_error("process %d belongs to another user (uid %u): run tracerd as that user or as "
+                  "root",
+                  target->pid, target->user);
     return EXIT_NOTHING;
 }
 
+void dotnet_target_locate(struct dotnet_target *target)
+{
+    target->inner_pid = target_inner_pid(target->pid);
+    if (target_has_own_root(target->pid) == 1)
+        (void)snprintf(target->root, sizeof(target->root), "/proc/%d/root", target->pid);
+}
+
 /* `{TMPDIR or /tmp}/dotnet-diagnostic-{pid}-{start time}-socket`, as the target names both. */
-static bool find_socket(struct dotnet_target *target)
+bool dotnet_target_find_socket(struct dotnet_target *target)
 {
     char *temporary = target_environment(target->pid, "TMPDIR");
     const char *places[2] = { temporary && *temporary ? temporary : "/tmp", "/tmp" };
@@ -55,19 +70,21 @@ static bool find_socket(struct dotnet_target *target)
     return found;
 }
 
-static bool diagnostics_off(pid_t pid)
+const char *dotnet_target_switched_off(pid_t pid)
 {
     static const char *const names[] = { "DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics",
-                                         "DOTNET_EnableDiagnostics_IPC" };
-    bool off = false;
+                                         "DOTNET_EnableDiagnostics_IPC",
+                                         "DOTNET_EnableDiagnostics_Profiler" };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !off; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *value = target_environment(pid, names[i]);
+        bool off = value && strcmp(value, "0") == 0;
 
-        off = value && strcmp(value, "0") == 0;
         free(value);
+        if (off)
+            return names[i];
     }
-    return off;
+    return NULL;
 }
 
 static int tell_no_socket(const struct dotnet_target *target)
@@ -77,7 +94,7 @@ static int tell_no_socket(const struct dotnet_target *target)
     if (runtime < 0)
         log_error("process %d cannot be looked into: %s%s", target->pid, strerror(-runtime),
                   geteuid() == 0 ? "" : "; run tracerd as root");
-    else if (diagnostics_off(target->pid))
+    else if (dotnet_target_switched_off(target->pid))
         log_error("process %d runs with its diagnostics switched off (DOTNET_EnableDiagnostics=0): "
                   "start it with them on, or with tracerd run",
                   target->pid);
@@ -100,10 +117,8 @@ int dotnet_target_find(struct dotnet_target *target, pid_t pid)
     result = check_permission(target);
     if (result != 0)
         return result;
-    target->inner_pid = target_inner_pid(pid);
-    if (target_has_own_root(pid) == 1)
-        (void)snprintf(target->root, sizeof(target->root), "/proc/%d/root", pid);
-    return find_socket(target) ? 0 : tell_no_socket(target);
+    dotnet_target_locate(target);
+    return dotnet_target_find_socket(target) ? 0 : tell_no_socket(target);
 }
 
 /* Preparing */
@@ -124,7 +139,7 @@ static int make_directory(struct dotnet_target *target)
 }
 
 /* In a child process, since only one user at a time can ask. */
-static bool can_read(const struct dotnet_target *target, const char *path)
+bool dotnet_target_can_read(const struct dotnet_target *target, const char *path)
 {
     int status = 1;
     pid_t child;
@@ -145,7 +160,7 @@ int dotnet_target_prepare(struct dotnet_target *target, const char *library)
 
     if (result != 0)
         return result;
-    if (!target->root[0] && can_read(target, library)) {
+    if (!target->root[0] && dotnet_target_can_read(target, library)) {
         (void)snprintf(target->library, sizeof(target->library), "%s", library);
         return 0;
     }

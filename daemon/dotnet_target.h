@@ -6,6 +6,7 @@
 #ifndef TRACERD_DAEMON_DOTNET_TARGET_H
 #define TRACERD_DAEMON_DOTNET_TARGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -23,7 +24,21 @@ struct dotnet_target {
     char library[512];               /* the profiler, as the target sees it */
 };
 
-/* 0, or EXIT_NOTHING. */
+/* Steps of finding, each without a word: */
+/* Fills user and group: 0, -ESRCH no such process, -EPERM neither its user nor root. */
+int dotnet_target_check_user(struct dotnet_target *target);
+/* Fills inner_pid and root. */
+void dotnet_target_locate(struct dotnet_target *target);
+/* Fills diagnostics, with the last place looked at if there is none. */
+bool dotnet_target_find_socket(struct dotnet_target *target);
+/* Name of the variable that switched its diagnostics off; NULL = none did. */
+const char *dotnet_target_switched_off(pid_t pid);
+/* May the target's user read this path, as we see it? */
+bool dotnet_target_can_read(const struct dotnet_target *target, const char *path);
+/* Whom the initial environment meant to have the main slot; allocated, NULL = nobody. */
+char *dotnet_target_holder(pid_t pid);
+
+/* All of them. 0, or EXIT_NOTHING. */
 int dotnet_target_find(struct dotnet_target *target, pid_t pid);
 /*
  * Makes a directory that only the target's user (and we) can enter, and has the library where the

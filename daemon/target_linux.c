@@ -166,6 +166,101 @@ int target_maps(pid_t pid, const char *suffix)
     return found;
 }
 
+char *target_read_maps(pid_t pid)
+{
+    return read_proc(pid, "maps", NULL);
+}
+
+/* `7f00-7f10 r-xp 00000000 08:01 1234   /path with blanks`; an unlinked one ends in " (deleted)".
+ */
+bool target_next_code(const char **at, char *out, size_t size)
+{
+    while (**at) {
+        const char *line = *at, *end = strchrnul(line, '\n');
+        char rights[5];
+        int path_at = 0;
+
+        *at = *end ? end + 1 : end;
+        if (sscanf(line, "%*x-%*x %4s %*x %*x:%*x %*u %n", rights, &path_at) != 1 ||
+            rights[2] != 'x' || path_at == 0 || line + path_at >= end || line[path_at] != '/')
+            continue;
+        if ((size_t)(end - line - path_at) >= size)
+            continue;
+        memcpy(out, line + path_at, (size_t)(end - line - path_at));
+        out[end - line - path_at] = '\0';
+        return true;
+    }
+    return false;
+}
+
+int target_status(pid_t pid, const char *key, char *out, size_t size)
+{
+    char *status = read_proc(pid, "status", NULL);
+    char wanted[32];
+    const char *line;
+    int result = -ENOENT;
+
+    if (!status)
+        return -errno;
+    (void)snprintf(wanted, sizeof(wanted), "%s:\t", key);
+    line = status;
+    while (line && strncmp(line, wanted, strlen(wanted)) != 0) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (line) {
+        line += strlen(wanted);
+        (void)snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), line);
+        result = 0;
+    }
+    free(status);
+    return result;
+}
+
+static bool file_tells(const char *path, const char *word)
+{
+    char *text = read_whole_file(path, NULL);
+    bool tells = text && strstr(text, word);
+
+    free(text);
+    return tells;
+}
+
+/* `line` is one of /proc/PID/cgroup: `0::/path` (version 2) or `7:freezer:/path` (version 1). */
+static bool group_is_frozen(const char *line)
+{
+    static const struct {
+        const char *controllers, *format, *word;
+    } places[] = {
+        { "0::", "/sys/fs/cgroup%s/cgroup.events", "frozen 1" },
+        { "0::", "/sys/fs/cgroup/unified%s/cgroup.events", "frozen 1" },
+        { ":freezer:", "/sys/fs/cgroup/freezer%s/freezer.state", "FROZEN" },
+    };
+    const char *group = strstr(line, ":/");
+    char path[1024];
+
+    for (size_t i = 0; group && i < sizeof(places) / sizeof(places[0]); i++) {
+        if (!strstr(line, places[i].controllers))
+            continue;
+        (void)snprintf(path, sizeof(path), places[i].format, group + 1);
+        if (file_tells(path, places[i].word))
+            return true;
+    }
+    return false;
+}
+
+bool target_is_frozen(pid_t pid)
+{
+    char *text = read_proc(pid, "cgroup", NULL), *place = NULL;
+    bool frozen = false;
+
+    for (char *line = text ? strtok_r(text, "\n", &place) : NULL; line && !frozen;
+         line = strtok_r(NULL, "\n", &place))
+        frozen = group_is_frozen(line);
+    free(text);
+    return frozen;
+}
+
 bool target_is_dead(pid_t pid)
 {
     char *stat = read_proc(pid, "stat", NULL);

@@ -26,6 +26,15 @@ pid_t *target_threads(pid_t pid, size_t *out_count);
 char *target_environment(pid_t pid, const char *name);
 /* Does a mapping of the process end in `suffix`, as in "/libcoreclr.so"? -errno if unreadable. */
 int target_maps(pid_t pid, const char *suffix);
+/* What follows `key` in /proc/PID/status, as in "State" -> "T (stopped)"; 0, or a negative errno.
+ */
+int target_status(pid_t pid, const char *key, char *out, size_t size);
+/* Do its cgroups keep it from running? */
+bool target_is_frozen(pid_t pid);
+/* Text of its mappings for target_next_code; allocated, NULL with errno. */
+char *target_read_maps(pid_t pid);
+/* Next file that is mapped to be executed, as the process names it; *at starts at the text. */
+bool target_next_code(const char **at, char *out, size_t size);
 /* Gone, or only waiting to be reaped. */
 bool target_is_dead(pid_t pid);
 

@@ -162,8 +162,8 @@ def detach(process):
 class Idle:
     """The program `idle`: obeys one line at a time."""
 
-    def __init__(self, runtime, prefix=(), **options):
-        self.process = start(*prefix, *managed(runtime, "idle"), stdin=subprocess.PIPE, **options)
+    def __init__(self, runtime, prefix=(), command=None, **options):
+        self.process = start(*prefix, *(command or managed(runtime, "idle")), stdin=subprocess.PIPE, **options)
         word, pid = self.read().split()
         assert word == "ready"
         self.pid = int(pid)

@@ -62,6 +62,9 @@ void emit_no_code(uint64_t address);
 HRESULT on_gc_start(void *self, int32_t generation_count, BOOL *collected,
                     COR_PRF_GC_REASON reason);
 HRESULT on_gc_end(void *self);
+HRESULT on_moved(void *self, ULONG count, ObjectID *old_starts, ObjectID *new_starts,
+                 SIZE_T *lengths);
+HRESULT on_survived(void *self, ULONG count, ObjectID *starts, SIZE_T *lengths);
 HRESULT on_suspend_begin(void *self, COR_PRF_SUSPEND_REASON reason);
 HRESULT on_suspend_end(void *self);
 HRESULT on_suspend_aborted(void *self);
@@ -70,6 +73,16 @@ HRESULT on_resume_end(void *self);
 
 /* callbacks_exception.c */
 HRESULT on_exception_thrown(void *self, ObjectID object);
+HRESULT on_exception_found(void *self, FunctionID function);
 HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object);
+HRESULT on_search_enter(void *self, FunctionID function);
+HRESULT on_search_leave(void *self);
+HRESULT on_filter_enter(void *self, FunctionID function);
+HRESULT on_filter_leave(void *self);
+HRESULT on_unwind_enter(void *self, FunctionID function);
+HRESULT on_unwind_leave(void *self);
+HRESULT on_finally_enter(void *self, FunctionID function);
+HRESULT on_finally_leave(void *self);
+HRESULT on_catch_leave(void *self);
 
 #endif

@@ -1,27 +1,71 @@
 #include "callbacks.h"
 
+#include "exception_message.h"
+#include "exception_steps.h"
 #include "gate.h"
 #include "names.h"
 #include "profiler.h"
 #include "writer.h"
 
+/* The name of the object's type; always some text. */
+static size_t type_name(ObjectID object, char text[NAMES_TEXT_MAX])
+{
+    size_t size = names_type_of_object(profiler_get()->info, object, text);
+
+    if (size == 0)
+        text[size++] = '?';
+    return size;
+}
+
 HRESULT on_exception_thrown(void *self, ObjectID object)
 {
     struct trd_ev_exception_thrown *event;
     struct writer writer;
-    char type[NAMES_TEXT_MAX];
-    size_t size;
+    char type[NAMES_TEXT_MAX], message[EXCEPTION_MESSAGE_MAX];
+    size_t type_size, message_size;
+    bool is_cut;
 
     (void)self;
     if (!gate_wants(TRD_CATEGORY_EXCEPTION))
         return S_OK;
-    size = names_type_of_object(profiler_get()->info, object, type);
-    event = WRITER_BEGIN(&writer, exception_thrown, EXCEPTION, (uint32_t)size + 1);
+    exception_steps_thrown();
+    type_size = type_name(object, type);
+    message_size = exception_message(profiler_get()->info, object, message, &is_cut);
+    event = WRITER_BEGIN(&writer, exception_thrown, EXCEPTION,
+                         (uint32_t)(type_size + 1 + message_size + 1));
     if (!event)
         return S_OK;
     event->object = object;
-    writer_text(&writer, &event->type, type, size);
+    event->message = (struct trd_text){ 0, 0 };
+    writer_text(&writer, &event->type, type, type_size);
+    if (message_size > 0)
+        writer_text(&writer, &event->message, message, message_size);
+    if (is_cut)
+        writer_flag(&writer, TRD_EVENT_F_CUT);
     writer_commit(&writer);
+    return S_OK;
+}
+
+/* Events that tell a method and nothing else differ in their id and category only. */
+static void emit_step(uint16_t id, enum trd_category category, FunctionID method)
+{
+    struct trd_ev_exception_from *event;
+    struct writer writer;
+
+    if (method)
+        emit_method(method, category);
+    event = writer_begin(&writer, id, category, sizeof(*event), 0);
+    if (!event)
+        return;
+    event->method = method;
+    writer_commit(&writer);
+}
+
+HRESULT on_exception_found(void *self, FunctionID function)
+{
+    (void)self;
+    if (gate_wants(TRD_CATEGORY_EXCEPTION))
+        emit_step(TRD_EV_exception_found, TRD_CATEGORY_EXCEPTION, function);
     return S_OK;
 }
 
@@ -33,11 +77,13 @@ HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object)
     size_t size;
 
     (void)self;
+    if (gate_wants(TRD_CATEGORY_UNWIND))
+        exception_steps_begin(STEP_CATCH, function);
     if (!gate_wants(TRD_CATEGORY_EXCEPTION))
         return S_OK;
     if (function)
         emit_method(function, TRD_CATEGORY_EXCEPTION);
-    size = names_type_of_object(profiler_get()->info, object, type);
+    size = type_name(object, type);
     event = WRITER_BEGIN(&writer, exception_caught, EXCEPTION, (uint32_t)size + 1);
     if (!event)
         return S_OK;
@@ -46,4 +92,79 @@ HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object)
     writer_text(&writer, &event->type, type, size);
     writer_commit(&writer);
     return S_OK;
+}
+
+/* Each step */
+
+static HRESULT begin_step(uint16_t id, enum exception_step step, FunctionID method)
+{
+    if (!gate_wants(TRD_CATEGORY_UNWIND))
+        return S_OK;
+    exception_steps_begin(step, method);
+    emit_step(id, TRD_CATEGORY_UNWIND, method);
+    return S_OK;
+}
+
+static HRESULT end_step(uint16_t id, enum exception_step step)
+{
+    if (gate_wants(TRD_CATEGORY_UNWIND))
+        emit_step(id, TRD_CATEGORY_UNWIND, exception_steps_end(step));
+    return S_OK;
+}
+
+/* The first method that is searched after a throw is the one that threw. */
+HRESULT on_search_enter(void *self, FunctionID function)
+{
+    (void)self;
+    if (gate_wants(TRD_CATEGORY_EXCEPTION) && exception_steps_take_thrown())
+        emit_step(TRD_EV_exception_from, TRD_CATEGORY_EXCEPTION, function);
+    return begin_step(TRD_EV_search_enter, STEP_SEARCH, function);
+}
+
+HRESULT on_search_leave(void *self)
+{
+    (void)self;
+    return end_step(TRD_EV_search_leave, STEP_SEARCH);
+}
+
+HRESULT on_filter_enter(void *self, FunctionID function)
+{
+    (void)self;
+    return begin_step(TRD_EV_filter_enter, STEP_FILTER, function);
+}
+
+HRESULT on_filter_leave(void *self)
+{
+    (void)self;
+    return end_step(TRD_EV_filter_leave, STEP_FILTER);
+}
+
+HRESULT on_unwind_enter(void *self, FunctionID function)
+{
+    (void)self;
+    return begin_step(TRD_EV_unwind_enter, STEP_UNWIND, function);
+}
+
+HRESULT on_unwind_leave(void *self)
+{
+    (void)self;
+    return end_step(TRD_EV_unwind_leave, STEP_UNWIND);
+}
+
+HRESULT on_finally_enter(void *self, FunctionID function)
+{
+    (void)self;
+    return begin_step(TRD_EV_finally_enter, STEP_FINALLY, function);
+}
+
+HRESULT on_finally_leave(void *self)
+{
+    (void)self;
+    return end_step(TRD_EV_finally_leave, STEP_FINALLY);
+}
+
+HRESULT on_catch_leave(void *self)
+{
+    (void)self;
+    return end_step(TRD_EV_catch_leave, STEP_CATCH);
 }

@@ -1,8 +1,10 @@
 #include "callbacks.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "gate.h"
+#include "info_heap.h"
 #include "profiler.h"
 #include "writer.h"
 
@@ -24,6 +26,13 @@ static struct {
     struct collection last_full; /* ended, as it seemed; number 0 = none */
 } gc;
 static _Atomic COR_PRF_SUSPEND_REASON suspend_reason;
+
+/* What the collection that runs moved and kept, told when it ends. */
+static struct survivors {
+    bool told;
+    uint32_t moved_ranges, kept_ranges;
+    uint64_t moved_bytes, kept_bytes;
+} survivors;
 
 static void emit_gc_start(const struct collection *collection)
 {
@@ -47,6 +56,100 @@ static void emit_gc_end(uint32_t number)
         return;
     event->number = number;
     writer_commit(&writer);
+}
+
+static void emit_gc_heap(uint32_t number)
+{
+    struct trd_ev_gc_heap *event;
+    struct writer writer;
+    struct info_heap heap;
+
+    if (!info_heap(profiler_get()->info, &heap) || !(event = WRITER_BEGIN(&writer, gc_heap, GC, 0)))
+        return;
+    *event = (struct trd_ev_gc_heap){
+        .number = number,
+        .ranges = heap.ranges,
+        .gen0_used = heap.used[0],
+        .gen0_reserved = heap.reserved[0],
+        .gen1_used = heap.used[1],
+        .gen1_reserved = heap.reserved[1],
+        .gen2_used = heap.used[2],
+        .gen2_reserved = heap.reserved[2],
+        .large_used = heap.used[3],
+        .large_reserved = heap.reserved[3],
+        .pinned_used = heap.used[4],
+        .pinned_reserved = heap.reserved[4],
+        .partial = heap.partial,
+    };
+    writer_commit(&writer);
+}
+
+static void emit_gc_survived(uint32_t number)
+{
+    struct survivors sums = survivors;
+    struct trd_ev_gc_survived *event;
+    struct writer writer;
+
+    survivors = (struct survivors){ 0 };
+    if (!sums.told || !gate_wants(TRD_CATEGORY_GCHEAP) ||
+        !(event = WRITER_BEGIN(&writer, gc_survived, GCHEAP, 0)))
+        return;
+    event->number = number;
+    event->moved_ranges = sums.moved_ranges;
+    event->moved_bytes = sums.moved_bytes;
+    event->kept_ranges = sums.kept_ranges;
+    event->kept_bytes = sums.kept_bytes;
+    writer_commit(&writer);
+}
+
+/* The collection, and the heap as it leaves it. */
+static void end_collection(uint32_t number)
+{
+    emit_gc_survived(number);
+    if (!gate_wants(TRD_CATEGORY_GC))
+        return;
+    emit_gc_end(number);
+    emit_gc_heap(number);
+}
+
+static uint64_t sum_of(ULONG count, const SIZE_T *lengths)
+{
+    uint64_t sum = 0;
+
+    for (ULONG i = 0; lengths && i < count; i++)
+        sum += lengths[i];
+    return sum;
+}
+
+/* The runtime hands the ranges over in slices. A range that is told as moved may have stayed. */
+HRESULT on_moved(void *self, ULONG count, ObjectID *old_starts, ObjectID *new_starts,
+                 SIZE_T *lengths)
+{
+    (void)self;
+    if (!gate_wants(TRD_CATEGORY_GCHEAP))
+        return S_OK;
+    survivors.told = true;
+    for (ULONG i = 0; old_starts && new_starts && lengths && i < count; i++)
+        if (old_starts[i] == new_starts[i]) {
+            survivors.kept_ranges++;
+            survivors.kept_bytes += lengths[i];
+        } else {
+            survivors.moved_ranges++;
+            survivors.moved_bytes += lengths[i];
+        }
+    return S_OK;
+}
+
+HRESULT on_survived(void *self, ULONG count, ObjectID *starts, SIZE_T *lengths)
+{
+    (void)self;
+    (void)starts;
+    if (!gate_wants(TRD_CATEGORY_GCHEAP))
+        return S_OK;
+    survivors.told = true;
+    survivors.kept_ranges += count;
+    survivors.kept_bytes += sum_of(count, lengths);
+    return S_OK;
 }
 
 static void open_collection(const struct collection *collection)
@@ -89,10 +192,9 @@ static void end_unannounced_collection(void)
         return;
     gc.last_full.number = 0;
     collection.number = ++profiler_get()->collections;
-    if (!gate_wants(TRD_CATEGORY_GC))
-        return;
-    emit_gc_start(&collection);
-    emit_gc_end(collection.number);
+    if (gate_wants(TRD_CATEGORY_GC))
+        emit_gc_start(&collection);
+    end_collection(collection.number);
 }
 
 HRESULT on_gc_end(void *self)
@@ -107,8 +209,7 @@ HRESULT on_gc_end(void *self)
     collection = &gc.open[--gc.depth];
     if (collection->generations & FULL)
         gc.last_full = *collection;
-    if (gate_wants(TRD_CATEGORY_GC))
-        emit_gc_end(collection->number);
+    end_collection(collection->number);
     return S_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "callbacks.h"
 
+#include "exception_message.h"
 #include "gate.h"
 #include "info.h"
 #include "names.h"
@@ -93,6 +94,7 @@ HRESULT on_module_unload(void *self, ModuleID module, HRESULT status)
     if (!gate_is_open())
         return S_OK;
     names_forget(module);
+    exception_message_forget();
     if (gate_wants(TRD_CATEGORY_LOADER) &&
         (event = WRITER_BEGIN(&writer, module_unload, LOADER, 0))) {
         event->module = module;

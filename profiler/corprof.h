@@ -79,6 +79,8 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS 0x00000004u
 /* Start and finish only. MONITOR_GC (0x80) would turn background collections off. */
 #define COR_PRF_HIGH_BASIC_GC 0x00000010u
+/* What moves and what stays, with background collections as they are. */
+#define COR_PRF_HIGH_MONITOR_GC_MOVED_OBJECTS 0x00000020u
 
 #define IID_IUNKNOWN                                                                               \
     {                                                                                              \
@@ -139,6 +141,20 @@ typedef struct {
     ReJITID reJitId;
 } COR_PRF_FUNCTION;
 
+/* A piece of the heap; generation 3 is the large, 4 the pinned object heap. */
+typedef struct {
+    int32_t generation;
+    ObjectID rangeStart;
+    UINT_PTR rangeLength;
+    UINT_PTR rangeLengthReserved;
+} COR_PRF_GC_GENERATION_RANGE;
+
+/* Offset from the ObjectID. */
+typedef struct {
+    mdToken ridOfField;
+    ULONG ulOffset;
+} COR_FIELD_OFFSET;
+
 /* ilOffset may be -1 no mapping, -2 prolog, -3 epilog. */
 typedef struct {
     ULONG32 ilOffset;
@@ -172,13 +188,25 @@ struct corprof_info {
         HRESULT(*GetAssemblyInfo)
         (void *self, AssemblyID assembly, ULONG capacity, ULONG *out_length, WCHAR *name,
          AppDomainID *out_domain, ModuleID *out_module);
-        RESERVED(27, 41);
+        RESERVED(27, 39);
+        HRESULT(*GetClassLayout)
+        (void *self, ClassID class_id, COR_FIELD_OFFSET *fields, ULONG capacity, ULONG *out_count,
+         ULONG *out_size);
+        HRESULT(*GetClassIDInfo2)
+        (void *self, ClassID class_id, ModuleID *out_module, mdTypeDef *out_token,
+         ClassID *out_parent, ULONG32 capacity, ULONG32 *out_count, ClassID *arguments);
         HRESULT(*GetCodeInfo2)
         (void *self, FunctionID function, ULONG32 capacity, ULONG32 *out_count,
          COR_PRF_CODE_INFO *infos);
-        RESERVED(43, 57);
+        RESERVED(43, 53);
+        HRESULT(*GetGenerationBounds)
+        (void *self, ULONG capacity, ULONG *out_count, COR_PRF_GC_GENERATION_RANGE *ranges);
+        RESERVED(55, 57);
         HRESULT (*RequestProfilerDetach)(void *self, DWORD expected_ms);
-        RESERVED(59, 65);
+        RESERVED(59, 59);
+        HRESULT(*GetStringLayout2)
+        (void *self, ULONG *out_length_offset, ULONG *out_buffer_offset);
+        RESERVED(61, 65);
         HRESULT (*EnumModules)(void *self, void **out);
         HRESULT(*GetRuntimeInformation)
         (void *self, USHORT *out_clr_instance, int32_t *out_runtime_type, USHORT *out_major,
@@ -220,8 +248,12 @@ INFO_SLOT(GetClassIDInfo, 14);
 INFO_SLOT(GetFunctionInfo, 15);
 INFO_SLOT(GetModuleMetaData, 21);
 INFO_SLOT(GetAssemblyInfo, 26);
+INFO_SLOT(GetClassLayout, 40);
+INFO_SLOT(GetClassIDInfo2, 41);
 INFO_SLOT(GetCodeInfo2, 42);
+INFO_SLOT(GetGenerationBounds, 54);
 INFO_SLOT(RequestProfilerDetach, 58);
+INFO_SLOT(GetStringLayout2, 60);
 INFO_SLOT(EnumModules, 66);
 INFO_SLOT(GetRuntimeInformation, 67);
 INFO_SLOT(GetModuleInfo2, 70);
@@ -279,13 +311,20 @@ struct metadata_import {
         (void *self, mdMethodDef method, mdTypeDef *out_type, WCHAR *name, ULONG capacity,
          ULONG *out_length, DWORD *out_attributes, const uint8_t **out_signature,
          ULONG *out_signature_size, ULONG *out_rva, DWORD *out_impl_flags);
-        RESERVED(31, 61);
+        RESERVED(31, 56);
+        HRESULT(*GetFieldProps)
+        (void *self, mdToken field, mdTypeDef *out_type, WCHAR *name, ULONG capacity,
+         ULONG *out_length, DWORD *out_attributes, const uint8_t **out_signature,
+         ULONG *out_signature_size, DWORD *out_value_type, const void **out_value,
+         ULONG *out_value_length);
+        RESERVED(58, 61);
         HRESULT (*GetNestedClassProps)(void *self, mdTypeDef nested, mdTypeDef *out_enclosing);
     } * vtbl;
 };
 
 _Static_assert(offsetof(struct metadata_import_vtbl, GetTypeDefProps) == 12 * sizeof(void *), "12");
 _Static_assert(offsetof(struct metadata_import_vtbl, GetMethodProps) == 30 * sizeof(void *), "30");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetFieldProps) == 57 * sizeof(void *), "57");
 _Static_assert(offsetof(struct metadata_import_vtbl, GetNestedClassProps) == 62 * sizeof(void *),
                "62");
 

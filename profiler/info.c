@@ -33,23 +33,25 @@ struct corprof_info *info_query(void *unknown, int *out_version)
     return NULL;
 }
 
+/* All of it, so that a name the runtime only half wrote does not go on with what lay there. */
 static void clear_name(struct info_name *name)
 {
-    name->units[0] = 0;
-    name->length = 0;
+    memset(name, 0, sizeof(*name));
 }
 
 /*
- * The length that the runtime reports may exceed the buffer (the text is cut then), be 0, or be a
- * lie: what counts is the NUL. True if there is any text.
+ * The length that the runtime reports may include the NUL or not, exceed the buffer (the text is
+ * cut then), be 0, or be a lie: the text ends at its NUL, and at the length where that is less.
+ * True if there is any text.
  */
-static bool settle_name(struct info_name *name)
+static bool settle_name(struct info_name *name, ULONG length)
 {
+    ULONG limit = length > 0 && length < INFO_NAME_MAX ? length : INFO_NAME_MAX - 1;
     ULONG end = 0;
 
-    name->units[INFO_NAME_MAX - 1] = 0;
-    while (name->units[end])
+    while (end < limit && name->units[end])
         end++;
+    name->units[end] = 0;
     name->length = end;
     return end > 0;
 }
@@ -100,7 +102,7 @@ bool info_dynamic_function(struct corprof_info *info, FunctionID function, struc
     clear_name(out);
     return SUCCEEDED(info->vtbl->GetDynamicFunctionInfo(info, function, &module, NULL, NULL,
                                                         INFO_NAME_MAX, &length, out->units)) &&
-           settle_name(out);
+           settle_name(out, length);
 }
 
 bool info_code(struct corprof_info *info, FunctionID function, COR_PRF_CODE_INFO *out)
@@ -148,7 +150,7 @@ bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base
     /* Incomplete: name and flags are there, base and assembly are not. */
     if (!SUCCEEDED(hr) && hr != CORPROF_E_DATAINCOMPLETE)
         return false;
-    (void)settle_name(out_path); /* dynamic modules may have no name */
+    (void)settle_name(out_path, length); /* dynamic modules may have no name */
     *out_base = hr == CORPROF_E_DATAINCOMPLETE ? 0 : (uintptr_t)base;
     *out_assembly = assembly == ASSEMBLY_UNKNOWN ? 0 : assembly;
     return true;
@@ -173,7 +175,7 @@ bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_n
     clear_name(out);
     return SUCCEEDED(info->vtbl->GetAssemblyInfo(info, assembly, INFO_NAME_MAX, &length, out->units,
                                                  &domain, &module)) &&
-           settle_name(out);
+           settle_name(out, length);
 }
 
 bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
@@ -206,10 +208,20 @@ bool metadata_method(struct metadata_import *import, mdToken method, mdTypeDef *
     clear_name(out);
     if (!SUCCEEDED(import->vtbl->GetMethodProps(import, method, &type, out->units, INFO_NAME_MAX,
                                                 &length, NULL, NULL, NULL, NULL, NULL)) ||
-        !settle_name(out))
+        !settle_name(out, length))
         return false;
     *out_type = type;
     return true;
+}
+
+bool metadata_field(struct metadata_import *import, mdToken field, struct info_name *out)
+{
+    ULONG length = 0;
+
+    clear_name(out);
+    return SUCCEEDED(import->vtbl->GetFieldProps(import, field, NULL, out->units, INFO_NAME_MAX,
+                                                 &length, NULL, NULL, NULL, NULL, NULL, NULL)) &&
+           settle_name(out, length);
 }
 
 #define TYPE_VISIBILITY_MASK 7u
@@ -224,7 +236,7 @@ bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nes
     clear_name(out);
     if (!SUCCEEDED(import->vtbl->GetTypeDefProps(import, type, out->units, INFO_NAME_MAX, &length,
                                                  &flags, NULL)) ||
-        !settle_name(out))
+        !settle_name(out, length))
         return false;
     *out_nested = (flags & TYPE_VISIBILITY_MASK) >= TYPE_NESTED_PUBLIC;
     return true;

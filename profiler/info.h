@@ -54,6 +54,7 @@ bool metadata_method(struct metadata_import *import, mdToken method, mdTypeDef *
                      struct info_name *out);
 bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nested,
                    struct info_name *out);
+bool metadata_field(struct metadata_import *import, mdToken field, struct info_name *out);
 bool metadata_enclosing(struct metadata_import *import, mdTypeDef type, mdTypeDef *out);
 
 /* Calls `each` for every module or thread known now, until it returns false; on a thread the

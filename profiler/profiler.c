@@ -9,6 +9,7 @@
 
 #include "attach.h"
 #include "arena.h"
+#include "exception_steps.h"
 #include "gate.h"
 #include "in_flight.h"
 #include "log.h"
@@ -74,12 +75,14 @@ static void set_event_mask(uint32_t categories)
     if (categories & TRD_CATEGORY_BIT(INLINING))
         low |= COR_PRF_MONITOR_JIT_COMPILATION |
                (profiler.attached ? 0 : COR_PRF_MONITOR_CACHE_SEARCHES);
-    if (categories & TRD_CATEGORY_BIT(EXCEPTION))
+    if (categories & (TRD_CATEGORY_BIT(EXCEPTION) | TRD_CATEGORY_BIT(UNWIND)))
         low |= COR_PRF_MONITOR_EXCEPTIONS;
     if (categories & TRD_CATEGORY_BIT(GC)) {
         low |= COR_PRF_MONITOR_SUSPENDS;
         high |= COR_PRF_HIGH_BASIC_GC;
     }
+    if (categories & TRD_CATEGORY_BIT(GCHEAP))
+        high |= COR_PRF_HIGH_BASIC_GC | COR_PRF_HIGH_MONITOR_GC_MOVED_OBJECTS;
     hr = profiler.info->vtbl->SetEventMask2(profiler.info, low, high);
     if (!SUCCEEDED(hr))
         log_line("SetEventMask2(0x%x, 0x%x) failed: 0x%08x", low, high, (unsigned)hr);
@@ -168,6 +171,8 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
         result = arena_create(ring_size_wanted(), TRD_RING_COUNT_DEFAULT);
     if (result == 0)
         result = writer_init(sender_wake);
+    if (result == 0)
+        result = exception_steps_init();
     if (result != 0) {
         log_line("cannot start: %s", strerror(-result));
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION;

@@ -196,6 +196,20 @@ static HRESULT get_code_info2(void *self, FunctionID function, ULONG32 capacity,
     return fake.hr;
 }
 
+/* One range of each generation: FAKE_USED bytes of FAKE_RESERVED, times its number and one. */
+static HRESULT get_generation_bounds(void *self, ULONG capacity, ULONG *out_count,
+                                     COR_PRF_GC_GENERATION_RANGE *ranges)
+{
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : 5u);
+    for (ULONG i = 0; ranges && i < capacity && i < 5; i++) {
+        GIVE(&ranges[i].generation, (int32_t)i);
+        GIVE(&ranges[i].rangeStart, 0x100000u * (i + 1));
+        GIVE(&ranges[i].rangeLength, FAKE_USED * (i + 1));
+        GIVE(&ranges[i].rangeLengthReserved, FAKE_RESERVED * (i + 1));
+    }
+    return fake.hr;
+}
+
 static HRESULT request_detach(void *self, DWORD expected_ms)
 {
     fake.detaches++;
@@ -266,6 +280,7 @@ static const struct corprof_info_vtbl info_vtbl = {
     .GetModuleMetaData = get_module_metadata,
     .GetAssemblyInfo = get_assembly_info,
     .GetCodeInfo2 = get_code_info2,
+    .GetGenerationBounds = get_generation_bounds,
     .RequestProfilerDetach = request_detach,
     .EnumModules = give_enum,
     .GetRuntimeInformation = get_runtime_information,

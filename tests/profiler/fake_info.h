@@ -48,6 +48,8 @@ extern struct fake fake;
 #define FAKE_FUNCTION 0x4000u
 #define FAKE_CODE 0x5000u
 #define FAKE_CODE_SIZE 0x60u
+#define FAKE_USED 0x100u
+#define FAKE_RESERVED 0x1000u
 #define FAKE_OS_TID 77u
 #define FAKE_TYPE_NAME "Space.Outer+Inner"
 #define FAKE_METHOD_NAME "Space.Outer+Inner.Run"

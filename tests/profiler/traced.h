@@ -55,8 +55,8 @@ void traced_let_go_on(struct traced *traced);
 struct traced_object *traced_load(const uint8_t *class_id, bool *out_notification_only);
 /* Loaded from the environment, initialized with the fake runtime. */
 struct traced_object *traced_initialize(struct traced *traced);
-/* One method compiled, one exception, one collection: 13 events and a definition. */
-#define TRACED_ROUND_EVENTS 13
+/* One method compiled, one exception, one collection: 14 events and a definition. */
+#define TRACED_ROUND_EVENTS 14
 void traced_round(struct traced_object *object, FunctionID function);
 
 /* For parents: the connection as a daemon takes it. */

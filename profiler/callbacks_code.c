@@ -5,7 +5,7 @@
 #include "gate.h"
 #include "info.h"
 #include "info_code.h"
-#include "names.h"
+#include "names_known.h"
 #include "profiler.h"
 #include "writer.h"
 
@@ -129,6 +129,6 @@ HRESULT on_dynamic_method_unloaded(void *self, FunctionID function)
         event->method = function;
         writer_commit(&writer);
     }
-    names_forget_method(function);
+    names_forget_one(NAMES_METHODS, function);
     return S_OK;
 }

@@ -3,34 +3,42 @@
 #include "gate.h"
 #include "info.h"
 #include "names.h"
+#include "names_known.h"
 #include "profiler.h"
 #include "writer.h"
 
-void emit_method(FunctionID function, enum trd_category category)
-{
-    emit_method_flagged(function, category, 0);
-}
-
-void emit_method_flagged(FunctionID function, enum trd_category category, uint16_t flags)
+static void define_method(FunctionID function, enum trd_category category, uint16_t flags)
 {
     struct method_name name;
     struct trd_ev_method *event;
     struct writer writer;
 
-    if (names_method_is_known(function))
-        return;
     names_method(profiler_get()->info, function, &name);
-    event = writer_begin(&writer, TRD_EV_method, category, sizeof(*event), (uint32_t)name.size + 1);
+    event = writer_begin(&writer, TRD_EV_method, category, sizeof(*event),
+                         (uint32_t)(name.size + name.raw_size) + 2);
     if (!event)
         return;
     event->method = function;
     event->module = name.module;
     event->token = name.token;
+    event->form = (uint8_t)name.form;
     writer_text(&writer, &event->name, name.text, name.size);
+    writer_text(&writer, &event->raw, name.raw, name.raw_size);
     writer_flag(&writer, flags);
     writer_commit(&writer);
     /* Only now: a definition that found no room is given with the next event. */
-    names_method_set_known(function);
+    names_set_known(NAMES_METHODS, function);
+}
+
+void emit_method_flagged(FunctionID function, enum trd_category category, uint16_t flags)
+{
+    if (!names_is_known(NAMES_METHODS, function))
+        define_method(function, category, flags);
+}
+
+void emit_method(FunctionID function, enum trd_category category)
+{
+    emit_method_flagged(function, category, 0);
 }
 
 static void jit_start(FunctionID function)
@@ -89,6 +97,9 @@ HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block
 {
     (void)header;
     (void)size;
+    /* The runtime gives the id of a dynamic method that went to the next one. */
+    if (gate_wants(TRD_CATEGORY_JIT))
+        define_method(function, TRD_CATEGORY_JIT, 0);
     return on_jit_start(self, function, safe_to_block);
 }
 

@@ -4,6 +4,7 @@
 #include "gate.h"
 #include "info.h"
 #include "names.h"
+#include "names_known.h"
 #include "profiler.h"
 #include "text.h"
 #include "writer.h"
@@ -93,7 +94,7 @@ HRESULT on_module_unload(void *self, ModuleID module, HRESULT status)
     (void)status;
     if (!gate_is_open())
         return S_OK;
-    names_forget(module);
+    names_forget();
     exception_message_forget();
     if (gate_wants(TRD_CATEGORY_LOADER) &&
         (event = WRITER_BEGIN(&writer, module_unload, LOADER, 0))) {

@@ -5,6 +5,7 @@
 #include "info.h"
 #include "info_code.h"
 #include "names.h"
+#include "names_known.h"
 #include "sender.h"
 #include "thread_names.h"
 
@@ -67,7 +68,7 @@ void catch_up(struct profiler *profiler, uint32_t categories)
     struct progress progress = { .info = profiler->info };
 
     if (categories & TRD_CATEGORY_BIT(JIT))
-        names_forget_methods();
+        names_forget();
     if (categories & TRD_CATEGORY_BIT(THREAD))
         info_each_thread(profiler->info, tell_thread, &progress);
     if (categories & TRD_CATEGORY_BIT(LOADER))

@@ -37,7 +37,9 @@ typedef uintptr_t EVENTPIPE_PROVIDER;
 typedef uint32_t mdToken;
 typedef uint32_t mdTypeDef;
 typedef uint32_t mdMethodDef;
+typedef uint32_t mdGenericParam;
 
+typedef int32_t CorElementType;
 typedef int32_t COR_PRF_JIT_CACHE;
 #define COR_PRF_CACHED_FUNCTION_FOUND 0
 typedef int32_t COR_PRF_TRANSITION_REASON;
@@ -173,7 +175,10 @@ struct corprof_info {
         ULONG (*AddRef)(void *self);
         ULONG (*Release)(void *self);
         HRESULT (*GetClassFromObject)(void *self, ObjectID object, ClassID *out);
-        RESERVED(4, 11);
+        RESERVED(4, 10);
+        HRESULT(*IsArrayClass)
+        (void *self, ClassID class_id, CorElementType *out_element, ClassID *out_element_class,
+         ULONG *out_rank);
         HRESULT (*GetThreadInfo)(void *self, ThreadID thread, DWORD *out_os_id);
         HRESULT (*GetCurrentThreadID)(void *self, ThreadID *out);
         HRESULT(*GetClassIDInfo)
@@ -184,11 +189,18 @@ struct corprof_info {
         RESERVED(16, 20);
         HRESULT(*GetModuleMetaData)
         (void *self, ModuleID module, DWORD open_flags, const GUID *iid, void **out);
-        RESERVED(22, 25);
+        RESERVED(22, 24);
+        HRESULT(*GetAppDomainInfo)
+        (void *self, AppDomainID domain, ULONG capacity, ULONG *out_length, WCHAR *name,
+         UINT_PTR *out_process);
         HRESULT(*GetAssemblyInfo)
         (void *self, AssemblyID assembly, ULONG capacity, ULONG *out_length, WCHAR *name,
          AppDomainID *out_domain, ModuleID *out_module);
-        RESERVED(27, 39);
+        RESERVED(27, 37);
+        HRESULT(*GetFunctionInfo2)
+        (void *self, FunctionID function, UINT_PTR frame, ClassID *out_class, ModuleID *out_module,
+         mdToken *out_token, ULONG32 capacity, ULONG32 *out_count, ClassID *arguments);
+        RESERVED(39, 39);
         HRESULT(*GetClassLayout)
         (void *self, ClassID class_id, COR_FIELD_OFFSET *fields, ULONG capacity, ULONG *out_count,
          ULONG *out_size);
@@ -242,12 +254,15 @@ struct corprof_info {
 #define INFO_SLOT(method, slot)                                                                    \
     _Static_assert(offsetof(struct corprof_info_vtbl, method) == (slot) * sizeof(void *), #method)
 INFO_SLOT(GetClassFromObject, 3);
+INFO_SLOT(IsArrayClass, 11);
 INFO_SLOT(GetThreadInfo, 12);
 INFO_SLOT(GetCurrentThreadID, 13);
 INFO_SLOT(GetClassIDInfo, 14);
 INFO_SLOT(GetFunctionInfo, 15);
 INFO_SLOT(GetModuleMetaData, 21);
+INFO_SLOT(GetAppDomainInfo, 25);
 INFO_SLOT(GetAssemblyInfo, 26);
+INFO_SLOT(GetFunctionInfo2, 38);
 INFO_SLOT(GetClassLayout, 40);
 INFO_SLOT(GetClassIDInfo2, 41);
 INFO_SLOT(GetCodeInfo2, 42);
@@ -288,12 +303,12 @@ struct corprof_function_enum {
     } * vtbl;
 };
 
-/* IMetaDataImport; source: cor.h. */
-#define IID_IMETADATAIMPORT                                                                        \
+/* IMetaDataImport2, which every .NET Core answers; source: cor.h. */
+#define IID_IMETADATAIMPORT2                                                                       \
     {                                                                                              \
-        0x7dac8207, 0xd3ae, 0x4c75,                                                                \
+        0xfce5efa0, 0x8bba, 0x4f8e,                                                                \
         {                                                                                          \
-            0x9b, 0x67, 0x92, 0x80, 0x1a, 0x49, 0x7d, 0x44                                         \
+            0xa0, 0x36, 0x8f, 0x20, 0x22, 0xb0, 0x84, 0x66                                         \
         }                                                                                          \
     }
 
@@ -302,11 +317,16 @@ struct metadata_import {
         HRESULT (*QueryInterface)(void *self, const GUID *iid, void **out);
         ULONG (*AddRef)(void *self);
         ULONG (*Release)(void *self);
-        RESERVED(3, 11);
+        void (*CloseEnum)(void *self, void *list);
+        RESERVED(4, 11);
         HRESULT(*GetTypeDefProps)
         (void *self, mdTypeDef type, WCHAR *name, ULONG capacity, ULONG *out_length,
          DWORD *out_flags, mdToken *out_extends);
-        RESERVED(13, 29);
+        RESERVED(13, 26);
+        HRESULT(*FindMethod)
+        (void *self, mdTypeDef type, const WCHAR *name, const uint8_t *signature,
+         ULONG signature_size, mdMethodDef *out);
+        RESERVED(28, 29);
         HRESULT(*GetMethodProps)
         (void *self, mdMethodDef method, mdTypeDef *out_type, WCHAR *name, ULONG capacity,
          ULONG *out_length, DWORD *out_attributes, const uint8_t **out_signature,
@@ -319,6 +339,13 @@ struct metadata_import {
          ULONG *out_value_length);
         RESERVED(58, 61);
         HRESULT (*GetNestedClassProps)(void *self, mdTypeDef nested, mdTypeDef *out_enclosing);
+        RESERVED(63, 64);
+        HRESULT(*EnumGenericParams)
+        (void *self, void **list, mdToken owner, mdGenericParam *parameters, ULONG capacity,
+         ULONG *out_count);
+        HRESULT(*GetGenericParamProps)
+        (void *self, mdGenericParam parameter, ULONG *out_index, DWORD *out_flags,
+         mdToken *out_owner, DWORD *reserved, WCHAR *name, ULONG capacity, ULONG *out_length);
     } * vtbl;
 };
 
@@ -327,6 +354,9 @@ _Static_assert(offsetof(struct metadata_import_vtbl, GetMethodProps) == 30 * siz
 _Static_assert(offsetof(struct metadata_import_vtbl, GetFieldProps) == 57 * sizeof(void *), "57");
 _Static_assert(offsetof(struct metadata_import_vtbl, GetNestedClassProps) == 62 * sizeof(void *),
                "62");
+_Static_assert(offsetof(struct metadata_import_vtbl, FindMethod) == 27 * sizeof(void *), "27");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetGenericParamProps) == 66 * sizeof(void *),
+               "66");
 
 #undef RESERVED
 #undef INFO_SLOT

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "info_answer.h"
+
 static const struct {
     int version;
     GUID iid;
@@ -33,18 +35,12 @@ struct corprof_info *info_query(void *unknown, int *out_version)
     return NULL;
 }
 
-/* All of it, so that a name the runtime only half wrote does not go on with what lay there. */
-static void clear_name(struct info_name *name)
+void info_clear_name(struct info_name *name)
 {
     memset(name, 0, sizeof(*name));
 }
 
-/*
- * The length that the runtime reports may include the NUL or not, exceed the buffer (the text is
- * cut then), be 0, or be a lie: the text ends at its NUL, and at the length where that is less.
- * True if there is any text.
- */
-static bool settle_name(struct info_name *name, ULONG length)
+bool info_settle_name(struct info_name *name, ULONG length)
 {
     ULONG limit = length > 0 && length < INFO_NAME_MAX ? length : INFO_NAME_MAX - 1;
     ULONG end = 0;
@@ -73,8 +69,7 @@ bool info_runtime(struct corprof_info *info, struct info_version *out)
     return true;
 }
 
-/* A token of row 0 names nothing, whatever its table. */
-static bool is_nil(mdToken token)
+bool info_is_nil(mdToken token)
 {
     return (token & 0x00ffffff) == 0;
 }
@@ -87,7 +82,7 @@ bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out
     mdToken token = 0;
 
     if (!SUCCEEDED(info->vtbl->GetFunctionInfo(info, function, &class_id, &module, &token)) ||
-        !module || is_nil(token))
+        !module || info_is_nil(token))
         return false;
     *out_module = module;
     *out_token = token;
@@ -99,10 +94,10 @@ bool info_dynamic_function(struct corprof_info *info, FunctionID function, struc
     ModuleID module = 0;
     ULONG length = 0;
 
-    clear_name(out);
+    info_clear_name(out);
     return SUCCEEDED(info->vtbl->GetDynamicFunctionInfo(info, function, &module, NULL, NULL,
                                                         INFO_NAME_MAX, &length, out->units)) &&
-           settle_name(out, length);
+           info_settle_name(out, length);
 }
 
 bool info_code(struct corprof_info *info, FunctionID function, COR_PRF_CODE_INFO *out)
@@ -125,7 +120,7 @@ bool info_class(struct corprof_info *info, ClassID class_id, ModuleID *out_modul
 
     /* Arrays and pointers answer S_OK with both zero. */
     if (!SUCCEEDED(info->vtbl->GetClassIDInfo(info, class_id, &module, &token)) || !module ||
-        is_nil(token))
+        info_is_nil(token))
         return false;
     *out_module = module;
     *out_token = token;
@@ -144,13 +139,13 @@ bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base
     ULONG length = 0;
     HRESULT hr;
 
-    clear_name(out_path);
+    info_clear_name(out_path);
     hr = info->vtbl->GetModuleInfo2(info, module, &base, INFO_NAME_MAX, &length, out_path->units,
                                     &assembly, &flags);
     /* Incomplete: name and flags are there, base and assembly are not. */
     if (!SUCCEEDED(hr) && hr != CORPROF_E_DATAINCOMPLETE)
         return false;
-    (void)settle_name(out_path, length); /* dynamic modules may have no name */
+    (void)info_settle_name(out_path, length); /* dynamic modules may have no name */
     *out_base = hr == CORPROF_E_DATAINCOMPLETE ? 0 : (uintptr_t)base;
     *out_assembly = assembly == ASSEMBLY_UNKNOWN ? 0 : assembly;
     return true;
@@ -172,10 +167,10 @@ bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_n
     ModuleID module = 0;
     ULONG length = 0;
 
-    clear_name(out);
+    info_clear_name(out);
     return SUCCEEDED(info->vtbl->GetAssemblyInfo(info, assembly, INFO_NAME_MAX, &length, out->units,
                                                  &domain, &module)) &&
-           settle_name(out, length);
+           info_settle_name(out, length);
 }
 
 bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
@@ -190,7 +185,7 @@ bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
 
 struct metadata_import *info_metadata(struct corprof_info *info, ModuleID module)
 {
-    static const GUID iid = IID_IMETADATAIMPORT;
+    static const GUID iid = IID_IMETADATAIMPORT2;
     void *import = NULL;
 
     /* S_FALSE with NULL: a resource module. */
@@ -205,10 +200,10 @@ bool metadata_method(struct metadata_import *import, mdToken method, mdTypeDef *
     mdTypeDef type = 0;
     ULONG length = 0;
 
-    clear_name(out);
+    info_clear_name(out);
     if (!SUCCEEDED(import->vtbl->GetMethodProps(import, method, &type, out->units, INFO_NAME_MAX,
                                                 &length, NULL, NULL, NULL, NULL, NULL)) ||
-        !settle_name(out, length))
+        !info_settle_name(out, length))
         return false;
     *out_type = type;
     return true;
@@ -218,10 +213,10 @@ bool metadata_field(struct metadata_import *import, mdToken field, struct info_n
 {
     ULONG length = 0;
 
-    clear_name(out);
+    info_clear_name(out);
     return SUCCEEDED(import->vtbl->GetFieldProps(import, field, NULL, out->units, INFO_NAME_MAX,
                                                  &length, NULL, NULL, NULL, NULL, NULL, NULL)) &&
-           settle_name(out, length);
+           info_settle_name(out, length);
 }
 
 #define TYPE_VISIBILITY_MASK 7u
@@ -233,10 +228,10 @@ bool metadata_type(struct metadata_import *import, mdTypeDef type, bool *out_nes
     DWORD flags = 0;
     ULONG length = 0;
 
-    clear_name(out);
+    info_clear_name(out);
     if (!SUCCEEDED(import->vtbl->GetTypeDefProps(import, type, out->units, INFO_NAME_MAX, &length,
                                                  &flags, NULL)) ||
-        !settle_name(out, length))
+        !info_settle_name(out, length))
         return false;
     *out_nested = (flags & TYPE_VISIBILITY_MASK) >= TYPE_NESTED_PUBLIC;
     return true;

@@ -87,13 +87,19 @@ static HRESULT give_enum(void *self, void **out)
     return fake.hr;
 }
 
-/* Metadata: Space.Outer with Inner in it, whose method is Run */
+/* Metadata: Space.Outer with Inner in it, whose method is Run; Space.Box`1 with <PutAsync>d__3`1 in
+ * it */
 
 static HRESULT get_type_def_props(void *self, mdTypeDef type, WCHAR *name, ULONG capacity,
                                   ULONG *out_length, DWORD *out_flags, mdToken *out_extends)
 {
-    give_name(type == FAKE_INNER_TYPE ? "Inner" : "Space.Outer", name, capacity, out_length);
-    GIVE(out_flags, type == FAKE_INNER_TYPE ? 2u : 1u);
+    static const char *const names[] = { "Space.Outer", "Inner", "Space.Box`1", "<PutAsync>d__3`1",
+                                         "Space.Pair`2" };
+    size_t row = type - FAKE_OUTER_TYPE;
+
+    give_name(row < sizeof(names) / sizeof(names[0]) ? names[row] : "Space.Other", name, capacity,
+              out_length);
+    GIVE(out_flags, type == FAKE_INNER_TYPE || type == FAKE_MACHINE_TYPE ? 2u : 1u);
     return fake.hr;
 }
 
@@ -102,14 +108,41 @@ static HRESULT get_method_props(void *self, mdMethodDef method, mdTypeDef *out_t
                                 const uint8_t **out_signature, ULONG *out_signature_size,
                                 ULONG *out_rva, DWORD *out_impl_flags)
 {
-    give_name("Run", name, capacity, out_length);
-    GIVE(out_type, FAKE_INNER_TYPE);
+    give_name(fake.method ? fake.method : "Run", name, capacity, out_length);
+    GIVE(out_type, fake.method_type ? fake.method_type : FAKE_INNER_TYPE);
     return fake.hr;
 }
 
 static HRESULT get_nested_class_props(void *self, mdTypeDef nested, mdTypeDef *out)
 {
-    GIVE(out, FAKE_OUTER_TYPE);
+    GIVE(out, nested == FAKE_MACHINE_TYPE ? FAKE_BOX_TYPE : FAKE_OUTER_TYPE);
+    return fake.hr;
+}
+
+static HRESULT find_method(void *self, mdTypeDef type, const WCHAR *name, const uint8_t *signature,
+                           ULONG signature_size, mdMethodDef *out)
+{
+    GIVE(out, fake.has_builder ? FAKE_METHOD_TOKEN : 0x06000000u);
+    return fake.hr;
+}
+
+/* Parameters are T, U, V … */
+static HRESULT enum_generic_params(void *self, void **list, mdToken owner,
+                                   mdGenericParam *parameters, ULONG capacity, ULONG *out_count)
+{
+    for (ULONG i = 0; i < capacity && i < 3; i++)
+        GIVE(&parameters[i], 0x2a000001u + i);
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : 3u);
+    return fake.hr;
+}
+
+static HRESULT get_generic_param_props(void *self, mdGenericParam parameter, ULONG *out_index,
+                                       DWORD *out_flags, mdToken *out_owner, DWORD *reserved,
+                                       WCHAR *name, ULONG capacity, ULONG *out_length)
+{
+    char text[] = { (char)('T' + parameter - 0x2a000001u), '\0' };
+
+    give_name(text, name, capacity, out_length);
     return fake.hr;
 }
 
@@ -118,6 +151,9 @@ static const struct metadata_import_vtbl import_vtbl = {
     .GetTypeDefProps = get_type_def_props,
     .GetMethodProps = get_method_props,
     .GetNestedClassProps = get_nested_class_props,
+    .FindMethod = find_method,
+    .EnumGenericParams = enum_generic_params,
+    .GetGenericParamProps = get_generic_param_props,
 };
 static struct metadata_import the_import;
 
@@ -157,7 +193,6 @@ static HRESULT get_thread_info(void *self, ThreadID thread, DWORD *out)
 static HRESULT get_class_id_info(void *self, ClassID class_id, ModuleID *out_module,
                                  mdTypeDef *out_token)
 {
-    fake.class_questions++;
     GIVE(out_module, FAKE_MODULE);
     GIVE(out_token, FAKE_INNER_TYPE);
     return fake.hr;
@@ -168,6 +203,81 @@ static HRESULT get_function_info(void *self, FunctionID function, ClassID *out_c
 {
     GIVE(out_module, FAKE_MODULE);
     GIVE(out_token, fake.dynamic ? 0x06000000u : FAKE_METHOD_TOKEN);
+    return fake.hr;
+}
+
+/* Classes and what they are made of. */
+static const struct fake_class {
+    ClassID id;
+    mdTypeDef token; /* 0: none, an array or pointer */
+    ULONG rank;
+    ClassID parts[2];
+} fake_classes[] = {
+    { FAKE_BOX_CLASS, FAKE_BOX_TYPE, 0, { FAKE_PLAIN_CLASS, 0 } },
+    { FAKE_GRID_CLASS, 0, 2, { FAKE_PLAIN_CLASS, 0 } },
+    { FAKE_GRIDS_CLASS, 0, 1, { FAKE_GRID_CLASS, 0 } },
+    { FAKE_PAIR_CLASS, FAKE_PAIR_TYPE, 0, { FAKE_BOX_CLASS, FAKE_GRID_CLASS } },
+    { FAKE_DEEP_CLASS, FAKE_BOX_TYPE, 0, { FAKE_DEEP_CLASS, 0 } },
+    { FAKE_MACHINE_CLASS, FAKE_MACHINE_TYPE, 0, { FAKE_PLAIN_CLASS, FAKE_GRID_CLASS } },
+    { FAKE_POINTER_CLASS, 0, 0, { 0, 0 } },
+    { FAKE_POINTERS_CLASS, 0, 1, { FAKE_POINTER_CLASS, 0 } },
+};
+
+static const struct fake_class *class_of(ClassID id)
+{
+    static const struct fake_class plain = { FAKE_PLAIN_CLASS, FAKE_INNER_TYPE, 0, { 0, 0 } };
+
+    for (size_t i = 0; i < sizeof(fake_classes) / sizeof(fake_classes[0]); i++)
+        if (fake_classes[i].id == id)
+            return &fake_classes[i];
+    return &plain;
+}
+
+static HRESULT is_array_class(void *self, ClassID class_id, CorElementType *out_element,
+                              ClassID *out_element_class, ULONG *out_rank)
+{
+    const struct fake_class *it = class_of(class_id);
+
+    if (it->rank == 0) {
+        GIVE(out_element_class, 0);
+        return fake.hr == S_OK ? S_FALSE : fake.hr;
+    }
+    GIVE(out_element, it->parts[0] == FAKE_POINTER_CLASS ? 0x0f : 0x12);
+    GIVE(out_element_class, it->parts[0]);
+    GIVE(out_rank, it->rank);
+    return fake.hr;
+}
+
+static HRESULT get_class_id_info2(void *self, ClassID class_id, ModuleID *out_module,
+                                  mdTypeDef *out_token, ClassID *out_parent, ULONG32 capacity,
+                                  ULONG32 *out_count, ClassID *arguments)
+{
+    const struct fake_class *it = class_of(class_id);
+    ULONG32 count = 0;
+
+    if (!it->token)
+        return HR(0x80131366u);
+    fake.class_questions++;
+    GIVE(out_module, FAKE_MODULE);
+    GIVE(out_token, it->token);
+    while (count < 2 && it->parts[count] && count < capacity) {
+        GIVE(&arguments[count], it->parts[count]);
+        count++;
+    }
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : count);
+    return fake.hr;
+}
+
+static HRESULT get_function_info2(void *self, FunctionID function, UINT_PTR frame,
+                                  ClassID *out_class, ModuleID *out_module, mdToken *out_token,
+                                  ULONG32 capacity, ULONG32 *out_count, ClassID *arguments)
+{
+    GIVE(out_class, fake.function_class);
+    GIVE(out_module, FAKE_MODULE);
+    GIVE(out_token, FAKE_METHOD_TOKEN);
+    for (ULONG32 i = 0; i < fake.arguments && i < capacity; i++)
+        GIVE(&arguments[i], FAKE_PLAIN_CLASS);
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : fake.arguments);
     return fake.hr;
 }
 
@@ -275,7 +385,10 @@ static const struct corprof_info_vtbl info_vtbl = {
     .Release = release,
     .GetClassFromObject = get_class_from_object,
     .GetThreadInfo = get_thread_info,
+    .IsArrayClass = is_array_class,
     .GetClassIDInfo = get_class_id_info,
+    .GetClassIDInfo2 = get_class_id_info2,
+    .GetFunctionInfo2 = get_function_info2,
     .GetFunctionInfo = get_function_info,
     .GetModuleMetaData = get_module_metadata,
     .GetAssemblyInfo = get_assembly_info,

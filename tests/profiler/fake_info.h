@@ -25,15 +25,20 @@ struct fake {
     ULONG items;   /* of each enumeration */
     ULONG claimed; /* more than were asked for: what a broken Next would say; 0 = the truth */
     bool dynamic;  /* functions have no metadata */
-    _Atomic bool holding; /* whoever asks for an object's class waits */
+    _Atomic bool holding;   /* whoever asks for an object's class waits */
+    ClassID function_class; /* that GetFunctionInfo2 tells; 0 = shared code */
+    mdTypeDef method_type;  /* that the method is in; 0 = the inner one */
+    const char *method;     /* its name; NULL = Run */
+    ULONG32 arguments;      /* of the method, each FAKE_PLAIN_CLASS */
+    bool has_builder;       /* types have the method that was looked for */
 
     /* seen by the test */
     _Atomic unsigned refs_out; /* enumerators and imports handed out and not released */
     _Atomic DWORD mask_low, mask_high;
     _Atomic unsigned masks_set;
     _Atomic unsigned detaches;
-    _Atomic unsigned class_questions; /* GetClassIDInfo */
     _Atomic unsigned held;            /* came to wait */
+    _Atomic unsigned class_questions; /* GetClassIDInfo2 */
 };
 
 extern struct fake fake;
@@ -44,8 +49,21 @@ extern struct fake fake;
 #define FAKE_ASSEMBLY 0x3000u
 #define FAKE_METHOD_TOKEN 0x06000007u
 #define FAKE_OUTER_TYPE 0x02000002u
-#define FAKE_INNER_TYPE 0x02000003u /* nested in the outer one */
+#define FAKE_INNER_TYPE 0x02000003u   /* nested in the outer one */
+#define FAKE_BOX_TYPE 0x02000004u     /* Space.Box`1 */
+#define FAKE_MACHINE_TYPE 0x02000005u /* <PutAsync>d__3`1, nested in it */
+#define FAKE_PAIR_TYPE 0x02000006u    /* Space.Pair`2 */
 #define FAKE_FUNCTION 0x4000u
+/* Classes; any other id is the inner type. */
+#define FAKE_PLAIN_CLASS 0x6000u
+#define FAKE_BOX_CLASS 0x6100u      /* of plain */
+#define FAKE_GRID_CLASS 0x6200u     /* plain[,] */
+#define FAKE_GRIDS_CLASS 0x6300u    /* plain[,][] */
+#define FAKE_PAIR_CLASS 0x6400u     /* of box and grid */
+#define FAKE_DEEP_CLASS 0x6500u     /* a box of itself */
+#define FAKE_MACHINE_CLASS 0x6600u  /* of plain and grid */
+#define FAKE_POINTER_CLASS 0x6700u  /* nothing is told of it */
+#define FAKE_POINTERS_CLASS 0x6800u /* array of it */
 #define FAKE_CODE 0x5000u
 #define FAKE_CODE_SIZE 0x60u
 #define FAKE_USED 0x100u

@@ -1,0 +1,170 @@
+/* Types, from their ClassID: recursive, since their arguments are types. A frame stays small, as
+ * this may run deep in a program's own stack: names are fetched in functions of their own. */
+#include "names_text.h"
+
+#include <string.h>
+
+#include "text.h"
+
+#define DEPTH_MAX 32 /* a text is full before, unless names are short */
+#define TOO_DEEP "..."
+#define UNKNOWN "?"
+#define ELEMENT_TYPE_PTR 0x0f /* corhdr.h */
+
+#define APPEND(text, used, literal) names_append(text, used, literal, sizeof(literal) - 1)
+
+size_t names_append(char *text, size_t used, const char *bytes, size_t size)
+{
+    if (size > NAMES_TEXT_MAX - used)
+        size = NAMES_TEXT_MAX - used;
+    memcpy(text + used, bytes, size);
+    return used + size;
+}
+
+size_t names_append_name(char *text, size_t used, const struct info_name *name)
+{
+    return used + text_from_utf16(name->units, name->length, text + used, NAMES_TEXT_MAX - used);
+}
+
+static __attribute__((noinline)) bool is_nested(struct metadata_import *import, mdTypeDef type,
+                                                bool *out_nested)
+{
+    struct info_name name;
+
+    return metadata_type(import, type, out_nested, &name);
+}
+
+size_t names_enclosing(struct metadata_import *import, mdTypeDef type,
+                       mdTypeDef chain[NAMES_NESTING_MAX])
+{
+    size_t depth = 0;
+    bool nested = true;
+
+    while (nested && depth < NAMES_NESTING_MAX) {
+        if (!is_nested(import, type, &nested))
+            break;
+        chain[depth++] = type;
+        if (nested && !metadata_enclosing(import, type, &type))
+            break;
+    }
+    return depth;
+}
+
+/* One of the chain, as it was written, and how many arguments are its own. */
+static __attribute__((noinline)) size_t append_own(char *text, size_t used,
+                                                   struct metadata_import *import, mdTypeDef type,
+                                                   unsigned *out_arity)
+{
+    struct info_name name;
+    struct source_text own;
+    bool nested;
+
+    *out_arity = 0;
+    if (!metadata_type(import, type, &nested, &name))
+        return APPEND(text, used, UNKNOWN);
+    own.bytes = text + used;
+    own.size = names_append_name(text, used, &name) - used;
+    own = names_source_type(names_source_arity(own, out_arity));
+    memmove(text + used, own.bytes, own.size);
+    return used + own.size;
+}
+
+static __attribute__((noinline)) size_t append_parameter(char *text, size_t used,
+                                                         const struct names_arguments *arguments)
+{
+    struct info_name name;
+
+    if (!arguments->import ||
+        !metadata_parameter(arguments->import, arguments->owner, arguments->next, &name))
+        return APPEND(text, used, UNKNOWN);
+    return names_append_name(text, used, &name);
+}
+
+size_t names_append_arguments(char *text, size_t used, struct names_arguments *arguments,
+                              unsigned count, unsigned depth)
+{
+    if (count == 0)
+        return used;
+    used = APPEND(text, used, "<");
+    for (unsigned i = 0; i < count && used < NAMES_TEXT_MAX; i++, arguments->next++) {
+        if (i > 0)
+            used = APPEND(text, used, ",");
+        if (arguments->next < arguments->given.count)
+            used = names_append_class(text, used, arguments->info,
+                                      arguments->given.ids[arguments->next], depth + 1);
+        else if (arguments->given.count == 0)
+            used = append_parameter(text, used, arguments);
+        else
+            return APPEND(text, used, TOO_DEEP ">");
+    }
+    return APPEND(text, used, ">");
+}
+
+/* Outer<A>+Inner<B>: metadata counts for each type those that the one around it has not, the
+ * runtime tells all of them at once. */
+static size_t append_definition(char *text, size_t used, struct names_arguments *arguments,
+                                unsigned depth)
+{
+    mdTypeDef chain[NAMES_NESTING_MAX];
+    size_t count = names_enclosing(arguments->import, arguments->owner, chain);
+
+    if (count == 0)
+        return APPEND(text, used, UNKNOWN);
+    while (count-- > 0 && used < NAMES_TEXT_MAX) {
+        unsigned arity;
+
+        used = append_own(text, used, arguments->import, chain[count], &arity);
+        /* Not every compiler counts: whatever is left belongs to the innermost. */
+        if (count == 0 && arguments->given.count > arguments->next + arity)
+            arity = arguments->given.count - arguments->next;
+        used = names_append_arguments(text, used, arguments, arity, depth);
+        if (count > 0)
+            used = APPEND(text, used, "+");
+    }
+    return used;
+}
+
+static size_t append_array(char *text, size_t used, struct corprof_info *info,
+                           const struct info_array *array, unsigned depth)
+{
+    if (array->element)
+        used = names_append_class(text, used, info, array->element, depth + 1);
+    else
+        used = APPEND(text, used, UNKNOWN);
+    if (array->kind == ELEMENT_TYPE_PTR)
+        used = APPEND(text, used, "*");
+    used = APPEND(text, used, "[");
+    for (ULONG i = 1; i < array->rank && used < NAMES_TEXT_MAX; i++)
+        used = APPEND(text, used, ",");
+    return APPEND(text, used, "]");
+}
+
+size_t names_append_class(char *text, size_t used, struct corprof_info *info, ClassID class_id,
+                          unsigned depth)
+{
+    struct names_arguments arguments = { .info = info };
+    struct info_array array;
+    ModuleID module;
+
+    if (depth > DEPTH_MAX)
+        return APPEND(text, used, TOO_DEEP);
+    if (!class_id)
+        return APPEND(text, used, UNKNOWN);
+    if (info_array(info, class_id, &array))
+        return append_array(text, used, info, &array, depth);
+    if (!info_class_types(info, class_id, &module, &arguments.owner, &arguments.given) ||
+        !(arguments.import = info_metadata(info, module)))
+        return APPEND(text, used, UNKNOWN);
+    used = append_definition(text, used, &arguments, depth);
+    (void)arguments.import->vtbl->Release(arguments.import);
+    return used;
+}
+
+void names_type(struct corprof_info *info, ClassID class_id, struct type_name *out)
+{
+    if (!info_class(info, class_id, &out->module, &out->token)) {
+        out->module = 0;
+        out->token = 0;
+    }
+    out->size = names_append_class(out->text, 0, info, class_id, 0);
+}

@@ -23,7 +23,10 @@ int trd_enrich_create(struct trd_enrich **out)
     idmap_init(&enrich->clr_tids, ENRICH_THREADS_MAX);
     idmap_init(&enrich->roles, ENRICH_SCHEMAS_MAX);
     derived_init(&enrich->derived);
-    enrich->resolver = (struct trd_json_names){ enrich_resolve, enrich };
+    enrich->resolver = (struct trd_json_names){ .resolve = enrich_resolve,
+                                                .symbol = enrich_symbol,
+                                                .knows_code = enrich_knows_code,
+                                                .context = enrich };
     enrich->purge_ns = UINT64_MAX;
     *out = enrich;
     return 0;
@@ -41,6 +44,9 @@ void trd_enrich_destroy(struct trd_enrich *enrich)
 {
     if (!enrich)
         return;
+    for (size_t i = 0; i < enrich->processes.capacity; i++)
+        if (enrich->processes.entries[i].value)
+            enrich_destroy_code(enrich, enrich->processes.entries[i].value);
     idmap_finish(&enrich->threads, destroy_thread);
     idmap_finish(&enrich->processes, free);
     idmap_finish(&enrich->names, free);
@@ -162,6 +168,7 @@ static __attribute__((cold, noinline)) void purge(struct trd_enrich *enrich, uin
     }
     if (due < 0)
         return;
+    enrich_destroy_code(enrich, enrich_find_process(enrich, due));
     free(idmap_take(&enrich->processes, (uint32_t)due, 0));
     enrich_forget_process(enrich, due);
 }
@@ -235,6 +242,7 @@ static void note_identity(struct trd_enrich *enrich, const struct trd_record *re
         break;
     case TRD_EV_module_unload:
         forget_later(enrich, record, TRD_MEANING_MODULE, FIXED(record, module_unload).module);
+        enrich_unload_module(enrich, record, FIXED(record, module_unload).module);
         break;
     case TRD_EV_assembly_load:
         define(enrich, record, "assembly", TRD_MEANING_ASSEMBLY,
@@ -246,6 +254,14 @@ static void note_identity(struct trd_enrich *enrich, const struct trd_record *re
     case TRD_EV_method:
         define(enrich, record, "method", TRD_MEANING_METHOD, FIXED(record, method).method,
                FIXED(record, method).name);
+        enrich_set_method_module(enrich, record->pid, FIXED(record, method).method,
+                                 FIXED(record, method).module);
+        break;
+    case TRD_EV_code:
+        enrich_add_code(enrich, record);
+        break;
+    case TRD_EV_method_unload:
+        enrich_unload_method(enrich, record, FIXED(record, method_unload).method);
         break;
     default:
         break;

@@ -16,11 +16,24 @@ struct role {
     enum {
         ROLE_NONE,
         ROLE_FORK,
-        ROLE_EXIT
+        ROLE_EXIT,
+        ROLE_CODE
     } kind;
     const struct trd_field *tid;
+    const struct trd_field *code;        /* addresses of code that the thread runs */
     const struct trd_field *clone_flags; /* only task:task_newtask tells threads from processes */
 };
+
+/* Stacks of user space, and where user space was when it was interrupted. */
+static void find_code(struct role *role, const struct trd_schema *schema)
+{
+    if (strcmp(schema->full_name, "ftrace:user_stack") == 0)
+        role->code = trd_schema_field(schema, "caller");
+    else if (strcmp(schema->full_name, "exceptions:page_fault_user") == 0)
+        role->code = trd_schema_field(schema, "ip");
+    if (role->code)
+        role->kind = ROLE_CODE;
+}
 
 static void find_role(struct role *role, const struct trd_schema *schema)
 {
@@ -37,6 +50,7 @@ static void find_role(struct role *role, const struct trd_schema *schema)
     }
     if (!role->tid)
         role->kind = ROLE_NONE;
+    find_code(role, schema);
 }
 
 static const struct role *add_role(struct trd_enrich *enrich, const struct trd_schema *schema)
@@ -105,6 +119,11 @@ void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *rec
         role = add_role(enrich, record->schema);
     if (__builtin_expect(!role || role->kind == ROLE_NONE, 1))
         return;
+    if (role->kind == ROLE_CODE) {
+        if (enrich->code_maps > 0)
+            enrich_want_addresses(enrich, record, role->code);
+        return;
+    }
     if (!get_int(record, role->tid, &tid) || tid == 0 || tid > INT32_MAX)
         return;
     if (role->kind == ROLE_FORK)

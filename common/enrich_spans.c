@@ -195,6 +195,8 @@ void enrich_end_jit(struct trd_enrich *enrich, const struct trd_record *record, 
             put_jit(enrich, record->pid, &thread->jit[--thread->jit_count], record->ts_ns,
                     TRD_RECORD_F_INCOMPLETE);
         put_jit(enrich, record->pid, &thread->jit[--thread->jit_count], record->ts_ns, 0);
+        thread->compiled_method = method;
+        thread->compiled_from_ns = thread->jit[i].ts_ns;
         return;
     }
 }

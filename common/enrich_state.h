@@ -1,13 +1,14 @@
 /*
  * What enrich knows of threads and processes. Shared by its files: enrich.c (API, CLR events),
  * enrich_names.c (names behind ids), enrich_spans.c (what is open), enrich_kernel.c (tids that come
- * and go).
+ * and go), enrich_code.c (whose code an address belongs to).
  */
 #ifndef TRD_COMMON_ENRICH_STATE_H
 #define TRD_COMMON_ENRICH_STATE_H
 
 #include "derived.h"
 #include "idmap.h"
+#include "tracerd/codemap.h"
 #include "tracerd/enrich.h"
 
 /* Limits on what peers can make grow. Linux has at most 4 million thread ids; names are as many as
@@ -18,6 +19,13 @@
 #define ENRICH_NAMES_BYTES_MAX (UINT64_C(128) << 20)
 /* Kernel tracepoints are a few thousand per kernel. */
 #define ENRICH_SCHEMAS_MAX (1u << 17)
+
+/* Runs of code: of one process, of all. Some sixty bytes each. */
+#define ENRICH_CODE_OF_PROCESS_MAX (1u << 18)
+#define ENRICH_CODE_MAX (1u << 20)
+/* Addresses a process was asked about and did not know; then it may be asked again. */
+#define ENRICH_ASKED_MAX (1u << 15)
+#define ENRICH_WANTED_MAX 256 /* waiting to be asked; more come up again */
 
 #define GC_OPEN_MAX 4  /* a background collection and what runs inside it */
 #define JIT_OPEN_MAX 8 /* the JIT runs class constructors, which may be compiled first */
@@ -49,6 +57,15 @@ struct thread {
     struct text *name;   /* owned; managed name, NULL = none */
     struct open_span jit[JIT_OPEN_MAX];
     uint32_t jit_count;
+    uint64_t compiled_method; /* the last one that was, 0 = none */
+    uint64_t compiled_from_ns;
+};
+
+struct process_code {
+    struct trd_codemap *map; /* owned */
+    struct idmap asked;      /* (address, 0) -> not NULL */
+    size_t wanted_count;
+    uint64_t wanted[ENRICH_WANTED_MAX];
 };
 
 struct process {
@@ -60,6 +77,7 @@ struct process {
     uint32_t gc_number;  /* last collection begun in this suspension, 0 = none */
     struct open_span gc[GC_OPEN_MAX];
     uint32_t gc_count;
+    struct process_code *code; /* owned; NULL = none was told */
 };
 
 struct trd_enrich {
@@ -68,6 +86,8 @@ struct trd_enrich {
     struct idmap names;     /* (pid and meaning, id) -> struct text */
     uint64_t names_bytes;
     struct idmap clr_tids; /* (pid, ThreadID) -> tid + 1 as a pointer value */
+    size_t code_maps;      /* processes with code */
+    size_t code_runs;      /* over all of them */
     struct idmap roles;    /* (schema, 0) -> what a kernel event means here */
     struct derived derived;
     struct trd_json_names resolver;
@@ -128,6 +148,23 @@ void enrich_loss(struct trd_enrich *enrich, const struct trd_record *record);
 void enrich_close_process(struct trd_enrich *enrich, int32_t pid, struct process *process,
                           uint64_t ts_ns);
 void enrich_close_thread(struct trd_enrich *enrich, struct thread *thread, uint64_t ts_ns);
+
+/* Code */
+
+void enrich_add_code(struct trd_enrich *enrich, const struct trd_record *record);
+void enrich_set_method_module(struct trd_enrich *enrich, int32_t pid, uint64_t method,
+                              uint64_t module);
+void enrich_unload_method(struct trd_enrich *enrich, const struct trd_record *record,
+                          uint64_t method);
+void enrich_unload_module(struct trd_enrich *enrich, const struct trd_record *record,
+                          uint64_t module);
+void enrich_destroy_code(struct trd_enrich *enrich, struct process *process);
+bool enrich_knows_code(void *enrich, int32_t pid);
+const char *enrich_symbol(void *enrich, int32_t pid, uint64_t address, uint64_t ts_ns,
+                          size_t *out_size, uint64_t *out_offset);
+/* Puts down the code addresses in that field which nobody told of. */
+void enrich_want_addresses(struct trd_enrich *enrich, const struct trd_record *record,
+                           const struct trd_field *field);
 
 /* Kernel events: tids that are reused or gone. */
 void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *record);

@@ -25,6 +25,9 @@ static char *put_symbol(const struct json_run *run, uint64_t address, char *out,
     char number[JSON_NUMBER_MAX];
     char *number_end;
 
+    if (!name && run->names->symbol)
+        name = run->names->symbol(run->names->context, run->record->pid, address,
+                                  run->record->ts_ns, &size, &offset);
     if (!fits(out, end, JSON_STRING_MAX(size) + 2 * JSON_NUMBER_MAX + 32))
         return JSON_NO_ROOM;
     out = JSON_PUT(out, "{\"addr\":");

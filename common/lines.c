@@ -166,7 +166,10 @@ static int put_line(struct trd_lines *lines, struct lines_block *block,
 int trd_lines_put(struct trd_lines *lines, const struct trd_record *record, uint64_t seq)
 {
     struct lines_block *block = &slot_of(lines, lines->filling)->block;
-    bool may_name = lines->names.resolve && record->schema && record->schema->is_clr;
+    bool may_name =
+        record->schema &&
+        ((lines->names.resolve && record->schema->is_clr) ||
+         (lines->names.knows_code && lines->names.knows_code(lines->names.context, record->pid)));
     int result =
         may_name ? put_line(lines, block, record, seq) : lines_block_add(block, record, seq);
 

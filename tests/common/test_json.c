@@ -319,7 +319,7 @@ static const char *resolve(void *context, int32_t pid, enum trd_meaning meaning,
 static void test_references_carry_their_name_where_it_is_known(void **state)
 {
     const struct trd_ev_jit_start known = { .method = 0x7f00 }, unknown = { .method = 0x7f08 };
-    const struct trd_json_names names = { resolve, (void *)1 };
+    const struct trd_json_names names = { .resolve = resolve, .context = (void *)1 };
     struct trd_record record = make_record(trd_clr_schema(TRD_EV_jit_start), &known, sizeof(known));
     struct trd_json *json;
     char line[1024];

@@ -48,7 +48,7 @@ static const char *resolve(void *context, int32_t pid, enum trd_meaning meaning,
     return text;
 }
 
-static const struct trd_json_names names = { resolve, NULL };
+static const struct trd_json_names names = { .resolve = resolve };
 
 /* Memory that a record points at; overwritten for the next one, as sources do. */
 static struct {

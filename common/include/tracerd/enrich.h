@@ -6,7 +6,8 @@
  *     when it ends and carries its begin as ts_ns, so its place in the stream is its end. A begin
  *     whose end was lost is closed at the loss and marked incomplete;
  *   - definitions of threads, methods, modules and assemblies when they are named first or anew.
- * Schemas of records must outlive it.
+ * Knows whose code lay at an address of a process at a time (clr:code, codemap.h), for the writer
+ * of lines. Schemas of records must outlive it.
  */
 #ifndef TRACERD_ENRICH_H
 #define TRACERD_ENRICH_H
@@ -40,6 +41,14 @@ TRD_EXPORT int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *r
 TRD_EXPORT int trd_enrich_derived(struct trd_enrich *enrich, struct trd_record *out);
 /* End of the trace: closes every open span at ts_ns as incomplete. */
 TRD_EXPORT void trd_enrich_finish(struct trd_enrich *enrich, uint64_t ts_ns);
+
+/*
+ * Addresses of code that a process runs and nobody told of: takes up to `capacity` of them out,
+ * each once, so that the process can be asked whose code lies there (its answer is clr:code). How
+ * many.
+ */
+TRD_EXPORT size_t trd_enrich_wanted(struct trd_enrich *enrich, int32_t pid, uint64_t *out,
+                                    size_t capacity);
 
 /* For trd_json_create. */
 TRD_EXPORT const struct trd_json_names *trd_enrich_names(struct trd_enrich *enrich);

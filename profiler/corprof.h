@@ -33,6 +33,7 @@ typedef uintptr_t ObjectID;
 typedef uintptr_t GCHandleID;
 typedef uintptr_t ReJITID;
 typedef uintptr_t EVENTPIPE_PROVIDER;
+typedef uint64_t EVENTPIPE_SESSION;
 
 typedef uint32_t mdToken;
 typedef uint32_t mdTypeDef;
@@ -83,6 +84,7 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define COR_PRF_HIGH_BASIC_GC 0x00000010u
 /* What moves and what stays, with background collections as they are. */
 #define COR_PRF_HIGH_MONITOR_GC_MOVED_OBJECTS 0x00000020u
+#define COR_PRF_HIGH_MONITOR_EVENT_PIPE 0x00000080u
 
 #define IID_IUNKNOWN                                                                               \
     {                                                                                              \
@@ -163,6 +165,15 @@ typedef struct {
     ULONG32 nativeStartOffset;
     ULONG32 nativeEndOffset;
 } COR_DEBUG_IL_TO_NATIVE_MAP;
+
+typedef struct {
+    const WCHAR *providerName;
+    uint64_t keywords;
+    uint32_t loggingLevel;
+    const WCHAR *filterData;
+} COR_PRF_EVENTPIPE_PROVIDER_CONFIG;
+
+_Static_assert(sizeof(COR_PRF_EVENTPIPE_PROVIDER_CONFIG) == 32, "as the runtime reads an array");
 
 /* Slots first … last that this profiler does not call. */
 #define RESERVED(first, last) void *reserved_##first[(last) - (first) + 1]
@@ -248,6 +259,16 @@ struct corprof_info {
         HRESULT(*GetCodeInfo4)
         (void *self, UINT_PTR start, ULONG32 capacity, ULONG32 *out_count,
          COR_PRF_CODE_INFO *infos); /* Info9 */
+        RESERVED(93, 100);
+        HRESULT(*EventPipeStartSession)
+        (void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVIDER_CONFIG *configs, BOOL rundown,
+         EVENTPIPE_SESSION *out); /* Info12 */
+        RESERVED(102, 102);
+        HRESULT (*EventPipeStopSession)(void *self, EVENTPIPE_SESSION session); /* Info12 */
+        RESERVED(104, 104);
+        HRESULT(*EventPipeGetProviderInfo)
+        (void *self, EVENTPIPE_PROVIDER provider, ULONG capacity, ULONG *out_length,
+         WCHAR *name); /* Info12 */
     } * vtbl;
 };
 
@@ -280,6 +301,9 @@ INFO_SLOT(GetDynamicFunctionInfo, 89);
 INFO_SLOT(GetNativeCodeStartAddresses, 90);
 INFO_SLOT(GetILToNativeMapping3, 91);
 INFO_SLOT(GetCodeInfo4, 92);
+INFO_SLOT(EventPipeStartSession, 101);
+INFO_SLOT(EventPipeStopSession, 103);
+INFO_SLOT(EventPipeGetProviderInfo, 105);
 
 /* The enumerators of modules and threads share this shape. */
 struct corprof_enum {

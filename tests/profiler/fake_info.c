@@ -380,6 +380,35 @@ static HRESULT get_native_code_starts(void *self, FunctionID function, ReJITID r
     return fake.hr;
 }
 
+static HRESULT start_session(void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVIDER_CONFIG *configs,
+                             BOOL rundown, EVENTPIPE_SESSION *out)
+{
+    fake.sessions_started++;
+    fake.config_count = count;
+    for (uint32_t i = 0; i < count && i < FAKE_CONFIGS; i++) {
+        fake.configs[i].keywords = configs[i].keywords;
+        fake.configs[i].level = configs[i].loggingLevel;
+        for (size_t k = 0; k + 1 < sizeof(fake.configs[i].name) && configs[i].providerName[k]; k++)
+            fake.configs[i].name[k] = (char)configs[i].providerName[k];
+    }
+    GIVE(out, FAKE_SESSION);
+    return fake.hr;
+}
+
+static HRESULT stop_session(void *self, EVENTPIPE_SESSION session)
+{
+    fake.sessions_stopped += session == FAKE_SESSION;
+    return fake.hr;
+}
+
+static HRESULT get_provider_info(void *self, EVENTPIPE_PROVIDER provider, ULONG capacity,
+                                 ULONG *out_length, WCHAR *name)
+{
+    give_name(provider == FAKE_RUNTIME_PROVIDER ? "Microsoft-Windows-DotNETRuntime" : "Some-Source",
+              name, capacity, out_length);
+    return fake.hr;
+}
+
 static const struct corprof_info_vtbl info_vtbl = {
     .QueryInterface = query_interface,
     .Release = release,
@@ -405,6 +434,9 @@ static const struct corprof_info_vtbl info_vtbl = {
     .GetFunctionFromIP3 = get_function_from_ip3,
     .GetNativeCodeStartAddresses = get_native_code_starts,
     .GetCodeInfo4 = get_code_info2, /* asked by address, answers alike */
+    .EventPipeStartSession = start_session,
+    .EventPipeStopSession = stop_session,
+    .EventPipeGetProviderInfo = get_provider_info,
 };
 static struct corprof_info the_info;
 

@@ -17,6 +17,8 @@ enum fake_fill {
     FAKE_ENDLESS,   /* names fill the buffer and have no NUL; lengths are beyond it */
 };
 
+#define FAKE_CONFIGS 8
+
 struct fake {
     /* chosen by the test */
     HRESULT hr;
@@ -39,6 +41,13 @@ struct fake {
     _Atomic unsigned detaches;
     _Atomic unsigned held;            /* came to wait */
     _Atomic unsigned class_questions; /* GetClassIDInfo2 */
+    _Atomic unsigned sessions_started, sessions_stopped;
+    uint32_t config_count; /* of the session started last */
+    struct {
+        char name[64];
+        uint64_t keywords;
+        uint32_t level;
+    } configs[FAKE_CONFIGS];
 };
 
 extern struct fake fake;
@@ -69,6 +78,9 @@ extern struct fake fake;
 #define FAKE_USED 0x100u
 #define FAKE_RESERVED 0x1000u
 #define FAKE_OS_TID 77u
+#define FAKE_SESSION 0x6000u
+#define FAKE_RUNTIME_PROVIDER 0x7000u
+#define FAKE_OTHER_PROVIDER 0x7100u
 #define FAKE_TYPE_NAME "Space.Outer+Inner"
 #define FAKE_METHOD_NAME "Space.Outer+Inner.Run"
 

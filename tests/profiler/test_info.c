@@ -10,6 +10,7 @@
 
 #include "fake_info.h"
 #include "info.h"
+#include "info_eventpipe.h"
 
 #define UNTOUCHED 0x5a5a5a5au
 
@@ -117,6 +118,31 @@ static bool ask_assembly(void)
     return known;
 }
 
+static bool ask_session(void)
+{
+    COR_PRF_EVENTPIPE_PROVIDER_CONFIG config = { 0 };
+    EVENTPIPE_SESSION session = UNTOUCHED;
+    static const WCHAR name[] = { 'x', 0 };
+    HRESULT hr = UNTOUCHED;
+    bool known;
+
+    config.providerName = name;
+    known = info_start_session(fake_info(), &config, 1, &session, &hr);
+    assert_int_equal(session, known ? FAKE_SESSION : UNTOUCHED);
+    assert_int_equal(hr, fake.hr);
+    return known;
+}
+
+static bool ask_provider(void)
+{
+    struct info_name name;
+    bool known = info_provider(fake_info(), FAKE_OTHER_PROVIDER, &name);
+
+    if (known)
+        check_name(&name, "Some-Source");
+    return known;
+}
+
 static struct metadata_import *import(void)
 {
     HRESULT hr = fake.hr;
@@ -180,6 +206,8 @@ static const struct {
     { "OS thread", ask_os_thread, false },
     { "assembly", ask_assembly, true },
     { "metadata", ask_metadata, false },
+    { "session", ask_session, false },
+    { "provider", ask_provider, true },
     { "method", ask_method, true },
     { "type", ask_type, true },
     { "enclosing type", ask_enclosing, false },

@@ -149,5 +149,7 @@ const struct corprof_callback_vtbl callbacks_recorded = {
     .ExceptionUnwindFinallyLeave = on_finally_leave,
     .ExceptionCatcherEnter = on_exception_caught,
     .ExceptionCatcherLeave = on_catch_leave,
+    .EventPipeEventDelivered = on_eventpipe_event,
+    .EventPipeProviderCreated = on_eventpipe_provider,
 };
 #pragma GCC diagnostic pop

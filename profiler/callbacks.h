@@ -85,4 +85,12 @@ HRESULT on_finally_enter(void *self, FunctionID function);
 HRESULT on_finally_leave(void *self);
 HRESULT on_catch_leave(void *self);
 
+/* callbacks_eventpipe.c */
+HRESULT on_eventpipe_event(void *self, EVENTPIPE_PROVIDER provider, DWORD event_id,
+                           DWORD event_version, ULONG metadata_size, const BYTE *metadata,
+                           ULONG data_size, const BYTE *data, const GUID *activity,
+                           const GUID *related_activity, ThreadID thread, ULONG frame_count,
+                           UINT_PTR *frames);
+HRESULT on_eventpipe_provider(void *self, EVENTPIPE_PROVIDER provider);
+
 #endif

@@ -10,6 +10,7 @@
 #include "attach.h"
 #include "arena.h"
 #include "exception_steps.h"
+#include "eventpipe.h"
 #include "gate.h"
 #include "in_flight.h"
 #include "log.h"
@@ -77,6 +78,8 @@ static void set_event_mask(uint32_t categories)
                (profiler.attached ? 0 : COR_PRF_MONITOR_CACHE_SEARCHES);
     if (categories & (TRD_CATEGORY_BIT(EXCEPTION) | TRD_CATEGORY_BIT(UNWIND)))
         low |= COR_PRF_MONITOR_EXCEPTIONS;
+    if (categories & EVENTPIPE_CATEGORIES && eventpipe_is_available(&profiler))
+        high |= COR_PRF_HIGH_MONITOR_EVENT_PIPE;
     if (categories & TRD_CATEGORY_BIT(GC)) {
         low |= COR_PRF_MONITOR_SUSPENDS;
         high |= COR_PRF_HIGH_BASIC_GC;
@@ -99,6 +102,7 @@ uint32_t profiler_set_categories(uint32_t categories)
         set_event_mask(categories);
     wanted = categories;
     gate_open(categories);
+    eventpipe_set(&profiler, categories);
     return categories & ~before;
 }
 
@@ -240,6 +244,7 @@ void profiler_detach(void)
         return;
     life = LIFE_ENDING;
     gate_close();
+    eventpipe_stop(&profiler);
     set_event_mask(0);
     hr = profiler.info->vtbl->RequestProfilerDetach(profiler.info, DETACH_EXPECTED_MS);
     if (!SUCCEEDED(hr))

@@ -43,3 +43,49 @@ size_t text_from_utf16(const uint16_t *units, size_t count, char *out, size_t ca
     }
     return used;
 }
+
+/* Bytes of the sequence that begins with this one, and its share of the code; 0 for none. */
+static size_t sequence(uint8_t first, uint32_t *code)
+{
+    if (first < 0x80) {
+        *code = first;
+        return 1;
+    }
+    if ((first & 0xe0) == 0xc0) {
+        *code = first & 0x1f;
+        return 2;
+    }
+    if ((first & 0xf0) == 0xe0) {
+        *code = first & 0x0f;
+        return 3;
+    }
+    *code = first & 0x07;
+    return (first & 0xf8) == 0xf0 ? 4 : 0;
+}
+
+#define REPLACEMENT 0xfffd
+
+size_t text_to_utf16(const char *bytes, size_t size, uint16_t *out, size_t capacity)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < size;) {
+        uint32_t code;
+        size_t length = sequence((uint8_t)bytes[i], &code);
+        size_t k = 1;
+
+        for (; k < length && i + k < size && ((uint8_t)bytes[i + k] & 0xc0) == 0x80; k++)
+            code = code << 6 | ((uint8_t)bytes[i + k] & 0x3f);
+        if (k != length || code > 0x10ffff)
+            code = REPLACEMENT;
+        if (used + (code > 0xffff) >= capacity)
+            break;
+        if (code > 0xffff) {
+            out[used++] = (uint16_t)(0xd800 + ((code - 0x10000) >> 10));
+            code = 0xdc00 | (code & 0x3ff);
+        }
+        out[used++] = (uint16_t)code;
+        i += k;
+    }
+    return used;
+}

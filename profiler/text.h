@@ -11,5 +11,7 @@
 
 /* Bytes written; stops before the character that does not fit. No NUL is added. */
 size_t text_from_utf16(const uint16_t *units, size_t count, char *out, size_t capacity);
+/* The other way: units written; what is no UTF-8 becomes U+FFFD. No NUL is added. */
+size_t text_to_utf16(const char *bytes, size_t size, uint16_t *out, size_t capacity);
 
 #endif

@@ -67,7 +67,7 @@ struct trd_text {
     row(3, JIT, "jit") \
     row(4, GC, "gc") \
     row(5, EXCEPTION, "exception") \
-    row(6, CONTENTION, "contention") \
+    opt_in(6, CONTENTION, "contention") \
     opt_in(7, THREADPOOL, "threadpool") \
     opt_in(8, ALLOCATION, "allocation") \
     opt_in(9, PROVIDER, "provider") \

@@ -16,9 +16,17 @@ namespace Tracerd.Managed
         private static readonly Dictionary<string, Action<Facts, string[]>> Rows =
             new Dictionary<string, Action<Facts, string[]>>(StringComparer.Ordinal)
             {
+                { "alc-unload", Loading.Unload },
+                { "dataincomplete", Loading.Incomplete },
+                { "dynamic-methods", Emitted.Methods },
                 { "exception-order", ExceptionOrder.Run },
+                { "finalizers", Borders.Finalizers },
                 { "gc-balance", GcBalance.Run },
+                { "module-balance", Loading.Balance },
+                { "pinvoke", Borders.PInvoke },
                 { "threads", Threads.Run },
+                { "types-10000", Emitted.Types },
+                { "unicode-names", Emitted.Unicode },
             };
 
         private static int Main(string[] arguments)

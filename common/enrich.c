@@ -263,6 +263,13 @@ static void note_identity(struct trd_enrich *enrich, const struct trd_record *re
     case TRD_EV_method_unload:
         enrich_unload_method(enrich, record, FIXED(record, method_unload).method);
         break;
+    case TRD_EV_type:
+        define(enrich, record, "type", TRD_MEANING_TYPE, FIXED(record, type).type,
+               FIXED(record, type).name);
+        break;
+    case TRD_EV_class_unload:
+        forget_later(enrich, record, TRD_MEANING_TYPE, FIXED(record, class_unload).type);
+        break;
     default:
         break;
     }

@@ -197,6 +197,7 @@ static char *put_int(const struct json_run *run, const struct json_step *step, c
     case TRD_MEANING_METHOD:
     case TRD_MEANING_MODULE:
     case TRD_MEANING_ASSEMBLY:
+    case TRD_MEANING_TYPE:
         return put_reference(run, step, value, out, end);
     default:
         if (!fits(out, end, int_room(run, step)))

@@ -38,6 +38,15 @@ void emit_assembly_load(struct corprof_info *info, AssemblyID assembly, HRESULT 
                         uint16_t flags);
 void emit_module_load(struct corprof_info *info, ModuleID module, HRESULT status, uint16_t flags);
 
+HRESULT on_appdomain_created(void *self, AppDomainID domain, HRESULT status);
+HRESULT on_appdomain_shutdown(void *self, AppDomainID domain, HRESULT status);
+
+/* callbacks_class.c */
+HRESULT on_class_load(void *self, ClassID class_id, HRESULT status);
+HRESULT on_class_unload(void *self, ClassID class_id, HRESULT status);
+/* Names the type, unless the listener knows it; `category` is that of the event it is for. */
+void emit_type(ClassID class_id, enum trd_category category);
+
 /* callbacks_jit.c */
 HRESULT on_jit_start(void *self, FunctionID function, BOOL safe_to_block);
 HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block);

@@ -18,9 +18,12 @@ void emit_module_load(struct corprof_info *info, ModuleID module, HRESULT status
     AssemblyID assembly = 0;
     uintptr_t base = 0;
     size_t size = 0;
+    DWORD kind = 0;
 
-    if (SUCCEEDED(status) && info_module(info, module, &base, &assembly, &path))
+    if (SUCCEEDED(status) && info_module(info, module, &base, &assembly, &path)) {
         size = text_from_utf16(path.units, path.length, text, sizeof(text));
+        kind = info_module_flags(info, module);
+    }
     event = WRITER_BEGIN(&writer, module_load, LOADER, (uint32_t)size + 1);
     if (!event)
         return;
@@ -28,6 +31,7 @@ void emit_module_load(struct corprof_info *info, ModuleID module, HRESULT status
     event->assembly = assembly;
     event->base = base;
     event->status = status;
+    event->flags = kind;
     writer_text(&writer, &event->path, text, size);
     writer_flag(&writer, flags);
     writer_commit(&writer);
@@ -99,6 +103,44 @@ HRESULT on_module_unload(void *self, ModuleID module, HRESULT status)
     if (gate_wants(TRD_CATEGORY_LOADER) &&
         (event = WRITER_BEGIN(&writer, module_unload, LOADER, 0))) {
         event->module = module;
+        writer_commit(&writer);
+    }
+    return S_OK;
+}
+
+HRESULT on_appdomain_created(void *self, AppDomainID domain, HRESULT status)
+{
+    struct trd_ev_appdomain_created *event;
+    struct writer writer;
+    struct info_name name;
+    char text[NAMES_TEXT_MAX];
+    size_t size = 0;
+
+    (void)self;
+    if (!gate_wants(TRD_CATEGORY_LOADER))
+        return S_OK;
+    if (SUCCEEDED(status) && info_appdomain(profiler_get()->info, domain, &name))
+        size = text_from_utf16(name.units, name.length, text, sizeof(text));
+    event = WRITER_BEGIN(&writer, appdomain_created, LOADER, (uint32_t)size + 1);
+    if (!event)
+        return S_OK;
+    event->domain = domain;
+    event->status = status;
+    writer_text(&writer, &event->name, text, size);
+    writer_commit(&writer);
+    return S_OK;
+}
+
+HRESULT on_appdomain_shutdown(void *self, AppDomainID domain, HRESULT status)
+{
+    struct trd_ev_appdomain_shutdown *event;
+    struct writer writer;
+
+    (void)self;
+    (void)status;
+    if (gate_wants(TRD_CATEGORY_LOADER) &&
+        (event = WRITER_BEGIN(&writer, appdomain_shutdown, LOADER, 0))) {
+        event->domain = domain;
         writer_commit(&writer);
     }
     return S_OK;

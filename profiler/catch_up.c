@@ -67,8 +67,7 @@ void catch_up(struct profiler *profiler, uint32_t categories)
 {
     struct progress progress = { .info = profiler->info };
 
-    if (categories & TRD_CATEGORY_BIT(JIT))
-        names_forget();
+    names_forget();
     if (categories & TRD_CATEGORY_BIT(THREAD))
         info_each_thread(profiler->info, tell_thread, &progress);
     if (categories & TRD_CATEGORY_BIT(LOADER))

@@ -151,6 +151,15 @@ bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base
     return true;
 }
 
+DWORD info_module_flags(struct corprof_info *info, ModuleID module)
+{
+    AssemblyID assembly = 0;
+    DWORD flags = 0;
+    HRESULT hr = info->vtbl->GetModuleInfo2(info, module, NULL, 0, NULL, NULL, &assembly, &flags);
+
+    return SUCCEEDED(hr) || hr == CORPROF_E_DATAINCOMPLETE ? flags : 0;
+}
+
 bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *out)
 {
     ClassID class_id = 0;
@@ -159,6 +168,17 @@ bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *o
         return false;
     *out = class_id;
     return true;
+}
+
+bool info_appdomain(struct corprof_info *info, AppDomainID domain, struct info_name *out)
+{
+    UINT_PTR process = 0;
+    ULONG length = 0;
+
+    info_clear_name(out);
+    return SUCCEEDED(info->vtbl->GetAppDomainInfo(info, domain, INFO_NAME_MAX, &length, out->units,
+                                                  &process)) &&
+           info_settle_name(out, length);
 }
 
 bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_name *out)

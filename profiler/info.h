@@ -43,8 +43,11 @@ bool info_class(struct corprof_info *info, ClassID class_id, ModuleID *out_modul
  * be 0 (not known yet), *out_base 0 (no base). */
 bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base,
                  AssemblyID *out_assembly, struct info_name *out_path);
+/* COR_PRF_MODULE_FLAGS, 0 if they cannot be told; as info_module. */
+DWORD info_module_flags(struct corprof_info *info, ModuleID module);
 /* In a callback or on a thread the runtime does not know. */
 bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *out);
+bool info_appdomain(struct corprof_info *info, AppDomainID domain, struct info_name *out);
 bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_name *out);
 bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out);
 /* The caller releases it. NULL if the module has none. */

@@ -60,6 +60,9 @@ static uint32_t ring_size_wanted(void)
     return (uint32_t)size;
 }
 
+/* Events of these refer to neither method nor type. */
+#define NAMELESS (TRD_CATEGORY_BIT(RUNTIME) | TRD_CATEGORY_BIT(THREAD) | TRD_CATEGORY_BIT(GC))
+
 static void set_event_mask(uint32_t categories)
 {
     DWORD low = 0, high = 0;
@@ -68,7 +71,12 @@ static void set_event_mask(uint32_t categories)
     if (categories & TRD_CATEGORY_BIT(THREAD))
         low |= COR_PRF_MONITOR_THREADS;
     if (categories & TRD_CATEGORY_BIT(LOADER))
-        low |= COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_ASSEMBLY_LOADS;
+        low |= COR_PRF_MONITOR_APPDOMAIN_LOADS | COR_PRF_MONITOR_ASSEMBLY_LOADS;
+    /* Names are forgotten with any module: their ids come again. */
+    if (categories & ~NAMELESS)
+        low |= COR_PRF_MONITOR_MODULE_LOADS;
+    if (categories & TRD_CATEGORY_BIT(CLASS))
+        low |= COR_PRF_MONITOR_CLASS_LOADS;
     if (categories & TRD_CATEGORY_BIT(JIT)) {
         low |= COR_PRF_MONITOR_JIT_COMPILATION;
         high |= COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS;

@@ -71,6 +71,7 @@ struct trd_text {
     opt_in(7, THREADPOOL, "threadpool") \
     opt_in(8, ALLOCATION, "allocation") \
     opt_in(9, PROVIDER, "provider") \
+    opt_in(12, CLASS, "class") \
     opt_in(13, INLINING, "inlining") \
     opt_in(14, GCHEAP, "gcheap") \
     opt_in(15, UNWIND, "unwind")

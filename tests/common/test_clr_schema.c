@@ -20,8 +20,8 @@ static const struct {
     { "BIT_LIST", TRD_MEANING_BIT_LIST }, { "TID", TRD_MEANING_TID },
     { "THREAD", TRD_MEANING_THREAD },     { "METHOD", TRD_MEANING_METHOD },
     { "MODULE", TRD_MEANING_MODULE },     { "ASSEMBLY", TRD_MEANING_ASSEMBLY },
-    { "TOKEN", TRD_MEANING_TOKEN },       { "HRESULT", TRD_MEANING_HRESULT },
-    { "FLOAT", TRD_MEANING_FLOAT },
+    { "TYPE", TRD_MEANING_TYPE },         { "TOKEN", TRD_MEANING_TOKEN },
+    { "HRESULT", TRD_MEANING_HRESULT },   { "FLOAT", TRD_MEANING_FLOAT },
 };
 
 static enum trd_meaning meaning_of(const char *name)

@@ -27,7 +27,7 @@ static int start_with_everything(struct traced *traced)
 {
     struct traced_object *object = traced_initialize(traced);
 
-    TRACED_EXPECT(fake.mask_low == 0x1026c && fake.mask_high == 0x14);
+    TRACED_EXPECT(fake.mask_low == 0x1027c && fake.mask_high == 0x14);
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
 }

@@ -327,7 +327,7 @@ static int change_what_is_wanted(struct traced *traced)
     TRACED_UNTIL(fake.mask_low == 0x10000 && fake.mask_high == 0x10); /* gc */
     traced_round(object, 0x40);
     traced_wait_for_parent(traced);
-    TRACED_EXPECT(fake.mask_low == 0x1020c && fake.mask_high == 0x10); /* and thread, loader */
+    TRACED_EXPECT(fake.mask_low == 0x1021c && fake.mask_high == 0x10); /* and thread, loader */
     TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
     return 0;
 }

@@ -56,6 +56,7 @@ enum trd_meaning {
     TRD_MEANING_METHOD,   /* FunctionID */
     TRD_MEANING_MODULE,   /* ModuleID */
     TRD_MEANING_ASSEMBLY, /* AssemblyID */
+    TRD_MEANING_TYPE,     /* ClassID */
     TRD_MEANING_TOKEN,    /* metadata token */
     TRD_MEANING_HRESULT,
     TRD_MEANING_FLOAT, /* an IEEE 754 number of 4 or 8 bytes */

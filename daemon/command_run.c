@@ -122,6 +122,11 @@ static int prepare_profiler(struct run *run)
 
     if (run->options.no_clr)
         return 0;
+    if (run->options.clr_categories & OPTIONS_FROM_THE_START && profiler_environment_is_taken()) {
+        log_error("methods and transitions need the main profiler slot, which CORECLR_PROFILER "
+                  "gives to another profiler");
+        return EXIT_USAGE;
+    }
     if (profiler_library_find(run->library, sizeof(run->library)) != 0 ||
         profiler_library_check(run->library) != 0)
         return EXIT_NOTHING;
@@ -140,7 +145,8 @@ static void set_environment(void *context)
 
     if (run->options.no_clr)
         return;
-    if (profiler_environment_set(run->library, run->socket_path, run->options.clr_categories) != 0)
+    if (profiler_environment_set_methods(run->options.methods, run->options.method_count) != 0 ||
+        profiler_environment_set(run->library, run->socket_path, run->options.clr_categories) != 0)
         log_error("the profiler could not be put into the command's environment: path=%s",
                   run->library);
 }

@@ -65,6 +65,9 @@ static const struct option_row rows[] = {
       "CLR categories, of\n" OPTION_CATEGORIES
       "\n(default: default, which is all but the costly ones" OPTION_CATEGORIES_OPT_IN
       ";\nof replay all)" },
+    { NULL, "methods", 0, TYPE_LIST, AT(methods), AT(method_count), FOR_LIVE, "PATTERN",
+      "tell when methods are entered and left: 'Shop.Cart.*,!Shop.Cart.get_*'; repeatable;\n"
+      "with run only" },
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
@@ -233,6 +236,26 @@ static int parse_command(struct options *options, const char *word)
     return EXIT_USAGE;
 }
 
+static int check_methods(const struct options *options)
+{
+    if (options->command == COMMAND_ATTACH &&
+        (options->method_count > 0 || options->clr_categories & OPTIONS_FROM_THE_START)) {
+        log_error("methods and transitions can be traced from the start of a process only: use "
+                  "tracerd run instead of --pid");
+        return EXIT_USAGE;
+    }
+    if (options->command == COMMAND_RUN && options->method_count == 0 &&
+        options->clr_categories & TRD_CATEGORY_BIT(METHOD)) {
+        log_error("--clr method needs --methods PATTERN, which says of which methods");
+        return EXIT_USAGE;
+    }
+    if (options->method_count > 0 && options->no_clr) {
+        log_error("--methods with --no-clr leaves nobody to trace them");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 static int check(const struct options *options, unsigned given)
 {
     static const char *const names[] = { "the service", "--pid", "run", "replay", "doctor" };
@@ -256,7 +279,7 @@ static int check(const struct options *options, unsigned given)
         log_error("--no-kernel with --no-clr leaves nothing to trace");
         return EXIT_USAGE;
     }
-    return 0;
+    return check_methods(options);
 }
 
 /* Words [from, to) are files or the command: gathered at the front of argv. */
@@ -311,7 +334,10 @@ int options_parse(struct options *options, int argc, char **argv)
         result = parse_arguments(options, argc, argv, first, &given);
     if (result == 0)
         options->arguments[options->argument_count] = NULL;
-    return result ? result : check(options, given);
+    result = result ? result : check(options, given);
+    if (options->method_count > 0)
+        options->clr_categories |= TRD_CATEGORY_BIT(METHOD);
+    return result;
 }
 
 #define HELP_COLUMN 29

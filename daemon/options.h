@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "event.h"
+
 /* Exit codes; `run` ends with the command's own status instead of 0. */
 enum exit_code {
     EXIT_COMPLETE = 0,
@@ -31,6 +33,10 @@ enum command {
 #define CLIENTS_MAX_LIMIT 1024 /* each may hold some megabytes of lines */
 #define OPTIONS_LIST_MAX 64    /* -o, -e and the like: more is a mistake, not a wish */
 
+/* Categories that a process must be started with: the runtime grants them to its main profiler and
+ * before the first method only. */
+#define OPTIONS_FROM_THE_START (TRD_CATEGORY_BIT(METHOD) | TRD_CATEGORY_BIT(TRANSITION))
+
 struct options {
     enum command command;
     pid_t pid;
@@ -41,8 +47,10 @@ struct options {
     size_t output_count;
     const char *events[OPTIONS_LIST_MAX]; /* -e SYSTEM:EVENT globs; none = the default set */
     size_t event_count;
-    uint32_t clr_categories; /* --clr; mask of TRD_CATEGORY_BIT */
-    const char *filter;      /* --filter; NULL = all */
+    uint32_t clr_categories;               /* --clr; mask of TRD_CATEGORY_BIT */
+    const char *methods[OPTIONS_LIST_MAX]; /* --methods; each a comma list of patterns */
+    size_t method_count;
+    const char *filter; /* --filter; NULL = all */
     bool no_kernel;
     bool no_clr;
     uint64_t duration_ns; /* 0 = until the end */

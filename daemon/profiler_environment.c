@@ -23,7 +23,7 @@ static int set_categories(uint32_t categories)
 }
 
 /* The runtime reads the switch as a hexadecimal number. */
-static int another_is_named(void)
+bool profiler_environment_is_taken(void)
 {
     const char *enabled = getenv("CORECLR_ENABLE_PROFILING");
 
@@ -67,7 +67,26 @@ int profiler_environment_set(const char *library, const char *socket_path, uint3
     if (strlen(library) > PATH_LENGTH_MAX)
         return -ENAMETOOLONG;
     if (setenv(TRD_ENV_SOCKET, socket_path, 1) != 0 || set_categories(categories) != 0 ||
-        (another_is_named() ? join_others(library) : take_main_slot(library)) != 0)
+        (profiler_environment_is_taken() ? join_others(library) : take_main_slot(library)) != 0)
         return -ENOMEM;
     return 0;
+}
+
+int profiler_environment_set_methods(const char *const *patterns, size_t count)
+{
+    char *list = NULL;
+    size_t size = 0;
+    FILE *stream;
+    int result;
+
+    if (count == 0)
+        return unsetenv(TRD_ENV_METHODS);
+    stream = open_memstream(&list, &size);
+    if (!stream)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "%s%s", i > 0 ? "," : "", patterns[i]);
+    result = fclose(stream) == 0 && setenv(TRD_ENV_METHODS, list, 1) == 0 ? 0 : -ENOMEM;
+    free(list);
+    return result;
 }

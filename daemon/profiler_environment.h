@@ -6,6 +6,8 @@
 #ifndef TRACERD_DAEMON_PROFILER_ENVIRONMENT_H
 #define TRACERD_DAEMON_PROFILER_ENVIRONMENT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -14,5 +16,10 @@
  * runtime takes paths of less than 1024 characters.
  */
 int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories);
+
+/* Which methods are to be hooked: lists of patterns, joined; none = no method. 0 or -ENOMEM. */
+int profiler_environment_set_methods(const char *const *patterns, size_t count);
+/* The environment gives the main slot to another profiler: no method can be hooked then. */
+bool profiler_environment_is_taken(void);
 
 #endif

@@ -102,4 +102,8 @@ HRESULT on_eventpipe_event(void *self, EVENTPIPE_PROVIDER provider, DWORD event_
                            UINT_PTR *frames);
 HRESULT on_eventpipe_provider(void *self, EVENTPIPE_PROVIDER provider);
 
+/* callbacks_transition.c */
+HRESULT on_to_native(void *self, FunctionID function, COR_PRF_TRANSITION_REASON reason);
+HRESULT on_to_managed(void *self, FunctionID function, COR_PRF_TRANSITION_REASON reason);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "exception_message.h"
 #include "exception_steps.h"
+#include "elt.h"
 #include "gate.h"
 #include "names.h"
 #include "profiler.h"
@@ -79,6 +80,7 @@ HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object)
     (void)self;
     if (gate_wants(TRD_CATEGORY_UNWIND))
         exception_steps_begin(STEP_CATCH, function);
+    elt_unwind_caught();
     if (!gate_wants(TRD_CATEGORY_EXCEPTION))
         return S_OK;
     if (function)
@@ -142,12 +144,14 @@ HRESULT on_filter_leave(void *self)
 HRESULT on_unwind_enter(void *self, FunctionID function)
 {
     (void)self;
+    elt_unwind_enter(function);
     return begin_step(TRD_EV_unwind_enter, STEP_UNWIND, function);
 }
 
 HRESULT on_unwind_leave(void *self)
 {
     (void)self;
+    elt_unwind_leave();
     return end_step(TRD_EV_unwind_leave, STEP_UNWIND);
 }
 

@@ -1,5 +1,6 @@
 #include "callbacks.h"
 
+#include "elt.h"
 #include "gate.h"
 #include "info.h"
 #include "names.h"
@@ -121,9 +122,11 @@ static void inlining(FunctionID caller, FunctionID callee)
 HRESULT on_inlining(void *self, FunctionID caller, FunctionID callee, BOOL *should_inline)
 {
     (void)self;
-    (void)should_inline;
     if (gate_wants(TRD_CATEGORY_INLINING))
         inlining(caller, callee);
+    /* Or nobody would see it entered. */
+    if (gate_is_open() && should_inline && elt_takes(callee))
+        *should_inline = 0;
     return S_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "callbacks.h"
 
 #include "exception_message.h"
+#include "elt.h"
 #include "gate.h"
 #include "info.h"
 #include "names.h"
@@ -100,6 +101,7 @@ HRESULT on_module_unload(void *self, ModuleID module, HRESULT status)
         return S_OK;
     names_forget();
     exception_message_forget();
+    elt_forget(module);
     if (gate_wants(TRD_CATEGORY_LOADER) &&
         (event = WRITER_BEGIN(&writer, module_unload, LOADER, 0))) {
         event->module = module;

@@ -1,6 +1,7 @@
 #include "catch_up.h"
 
 #include "callbacks.h"
+#include "elt.h"
 #include "event.h"
 #include "info.h"
 #include "info_code.h"
@@ -25,6 +26,11 @@ static bool may_go_on(struct progress *progress, unsigned weight)
         return true;
     progress->told = 0;
     return sender_flush();
+}
+
+static bool after_method(void *context)
+{
+    return may_go_on(context, 1);
 }
 
 static bool tell_thread(void *context, UINT_PTR thread)
@@ -68,6 +74,8 @@ void catch_up(struct profiler *profiler, uint32_t categories)
     struct progress progress = { .info = profiler->info };
 
     names_forget();
+    if (categories & TRD_CATEGORY_BIT(METHOD))
+        elt_catch_up(after_method, &progress);
     if (categories & TRD_CATEGORY_BIT(THREAD))
         info_each_thread(profiler->info, tell_thread, &progress);
     if (categories & TRD_CATEGORY_BIT(LOADER))

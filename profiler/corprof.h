@@ -78,6 +78,8 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define COR_PRF_MONITOR_JIT_COMPILATION 0x00000020u
 #define COR_PRF_MONITOR_EXCEPTIONS 0x00000040u
 #define COR_PRF_MONITOR_THREADS 0x00000200u
+#define COR_PRF_MONITOR_CODE_TRANSITIONS 0x00000800u
+#define COR_PRF_MONITOR_ENTERLEAVE 0x00001000u
 #define COR_PRF_MONITOR_SUSPENDS 0x00010000u
 /* Refused after an attach, as is every mask that holds it. */
 #define COR_PRF_MONITOR_CACHE_SEARCHES 0x00020000u
@@ -228,10 +230,15 @@ struct corprof_info {
         (void *self, ULONG capacity, ULONG *out_count, COR_PRF_GC_GENERATION_RANGE *ranges);
         RESERVED(55, 57);
         HRESULT (*RequestProfilerDetach)(void *self, DWORD expected_ms);
-        RESERVED(59, 59);
+        /* The mapper: once per compiled body; *hook FALSE leaves the method as it is. */
+        HRESULT(*SetFunctionIDMapper2)
+        (void *self, UINT_PTR (*map)(FunctionID function, void *data, BOOL *hook), void *data);
         HRESULT(*GetStringLayout2)
         (void *self, ULONG *out_length_offset, ULONG *out_buffer_offset);
-        RESERVED(61, 65);
+        /* Not of C's calling convention: see elt_x86_64.S. */
+        HRESULT(*SetEnterLeaveFunctionHooks3)
+        (void *self, void (*enter)(void), void (*leave)(void), void (*tailcall)(void));
+        RESERVED(62, 65);
         HRESULT (*EnumModules)(void *self, void **out);
         HRESULT(*GetRuntimeInformation)
         (void *self, USHORT *out_clr_instance, int32_t *out_runtime_type, USHORT *out_major,
@@ -291,7 +298,9 @@ INFO_SLOT(GetClassIDInfo2, 41);
 INFO_SLOT(GetCodeInfo2, 42);
 INFO_SLOT(GetGenerationBounds, 54);
 INFO_SLOT(RequestProfilerDetach, 58);
+INFO_SLOT(SetFunctionIDMapper2, 59);
 INFO_SLOT(GetStringLayout2, 60);
+INFO_SLOT(SetEnterLeaveFunctionHooks3, 61);
 INFO_SLOT(EnumModules, 66);
 INFO_SLOT(GetRuntimeInformation, 67);
 INFO_SLOT(GetModuleInfo2, 70);

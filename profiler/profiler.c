@@ -10,6 +10,7 @@
 #include "attach.h"
 #include "arena.h"
 #include "exception_steps.h"
+#include "elt.h"
 #include "eventpipe.h"
 #include "gate.h"
 #include "in_flight.h"
@@ -29,6 +30,7 @@ enum life {
 static struct profiler profiler = { .vtbl = &profiler_callbacks };
 static _Atomic enum life life; /* changed by the runtime's load and by detach, one at a time */
 static uint32_t wanted;        /* categories; the sender's, once that runs */
+static DWORD kept_flags;       /* event flags that cannot be changed after Initialize */
 
 struct profiler *profiler_get(void)
 {
@@ -65,7 +67,7 @@ static uint32_t ring_size_wanted(void)
 
 static void set_event_mask(uint32_t categories)
 {
-    DWORD low = 0, high = 0;
+    DWORD low = kept_flags | elt_event_mask(), high = 0;
     HRESULT hr;
 
     if (categories & TRD_CATEGORY_BIT(THREAD))
@@ -165,6 +167,17 @@ static void stay_mapped(void)
         (void)dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
+/* What only the main profiler may ask for, only in Initialize, and not give back later. */
+static void choose_for_good(uint32_t categories)
+{
+    bool is_main_from_start = !profiler.attached && !profiler.notification_only;
+
+    elt_choose(is_main_from_start);
+    kept_flags = is_main_from_start && categories & TRD_CATEGORY_BIT(TRANSITION)
+                     ? COR_PRF_MONITOR_CODE_TRANSITIONS
+                     : 0;
+}
+
 static HRESULT start(void *unknown, const char *path, uint32_t categories, bool attached)
 {
     int result;
@@ -193,7 +206,10 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
     stay_mapped();
     life = LIFE_RUNNING;
     profiler_emit_runtime_info(0);
+    choose_for_good(categories);
     (void)profiler_set_categories(categories);
+    if (elt_event_mask() != 0 && !elt_start(profiler.info))
+        set_event_mask(categories);
     result = sender_start(path);
     if (result != 0) {
         log_line("cannot start the sender: %s", strerror(-result));

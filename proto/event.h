@@ -71,6 +71,8 @@ struct trd_text {
     opt_in(7, THREADPOOL, "threadpool") \
     opt_in(8, ALLOCATION, "allocation") \
     opt_in(9, PROVIDER, "provider") \
+    opt_in(10, METHOD, "method") \
+    opt_in(11, TRANSITION, "transition") \
     opt_in(12, CLASS, "class") \
     opt_in(13, INLINING, "inlining") \
     opt_in(14, GCHEAP, "gcheap") \

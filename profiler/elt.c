@@ -1,0 +1,185 @@
+#include "elt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach.h"
+#include "callbacks.h"
+#include "elt_hooks.h"
+#include "elt_pattern.h"
+#include "elt_set.h"
+#include "gate.h"
+#include "info_elt.h"
+#include "log.h"
+#include "names.h"
+#include "profiler.h"
+#include "writer.h"
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#define HAS_STUBS 1
+#else
+#define HAS_STUBS 0
+#endif
+
+static struct elt_patterns patterns; /* constant once elt_choose has returned */
+static bool may_hook;
+
+/* The hooks */
+
+void elt_on_enter(FunctionID function)
+{
+    struct trd_ev_method_enter *event;
+    struct writer writer;
+
+    if (!gate_wants(TRD_CATEGORY_METHOD) ||
+        !(event = WRITER_BEGIN(&writer, method_enter, METHOD, 0)))
+        return;
+    event->method = function;
+    writer_commit(&writer);
+}
+
+void elt_write_leave(FunctionID function, bool unwound)
+{
+    struct trd_ev_method_leave *event;
+    struct writer writer;
+
+    if (!gate_wants(TRD_CATEGORY_METHOD) ||
+        !(event = WRITER_BEGIN(&writer, method_leave, METHOD, 0)))
+        return;
+    event->method = function;
+    event->unwound = unwound;
+    writer_commit(&writer);
+}
+
+void elt_on_leave(FunctionID function)
+{
+    elt_write_leave(function, false);
+}
+
+void elt_on_tailcall(FunctionID function)
+{
+    struct trd_ev_method_tailcall *event;
+    struct writer writer;
+
+    if (!gate_wants(TRD_CATEGORY_METHOD) ||
+        !(event = WRITER_BEGIN(&writer, method_tailcall, METHOD, 0)))
+        return;
+    event->method = function;
+    writer_commit(&writer);
+}
+
+bool elt_is_active(void)
+{
+    return may_hook;
+}
+
+/* The choice */
+
+static bool matches(FunctionID function, ModuleID *out_module)
+{
+    struct method_name name;
+
+    names_method(profiler_get()->info, function, &name);
+    *out_module = name.module;
+    return elt_patterns_match(&patterns, name.text, name.size);
+}
+
+bool elt_takes(FunctionID function)
+{
+    ModuleID module;
+    bool takes;
+
+    if (!may_hook)
+        return false;
+    switch (elt_set_find(function)) {
+    case ELT_SET_TAKEN:
+        return true;
+    case ELT_SET_LEFT:
+        return false;
+    case ELT_SET_UNKNOWN:
+        break;
+    }
+    takes = matches(function, &module);
+    elt_set_add(function, module, takes);
+    return takes;
+}
+
+/* Called for each compiled body, by several threads at once; what it returns comes to the hooks. */
+static UINT_PTR map(FunctionID function, void *data, BOOL *hook)
+{
+    bool takes = elt_takes(function);
+
+    (void)data;
+    if (takes && gate_wants(TRD_CATEGORY_METHOD))
+        emit_method(function, TRD_CATEGORY_METHOD);
+    *hook = takes;
+    return function;
+}
+
+void elt_choose(bool allowed)
+{
+    static char *text; /* the patterns refer to it */
+    const char *list = getenv(TRD_ENV_METHODS);
+
+    may_hook = false;
+    if (!list || !*list)
+        return;
+    if (!allowed || !HAS_STUBS) {
+        log_line("methods cannot be traced %s",
+                 HAS_STUBS ? "by a profiler that is not the main one from the start"
+                           : "on this machine's architecture");
+        return;
+    }
+    free(text);
+    text = strdup(list);
+    if (text && elt_patterns_parse(&patterns, text) != 0)
+        log_line("%s holds more than %d patterns", TRD_ENV_METHODS, ELT_PATTERNS_MAX);
+    may_hook = text && patterns.count > 0;
+}
+
+DWORD elt_event_mask(void)
+{
+    /* JITInlining comes with the JIT's events, unwinding with those of exceptions. */
+    return may_hook ? COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_JIT_COMPILATION |
+                          COR_PRF_MONITOR_EXCEPTIONS
+                    : 0;
+}
+
+bool elt_start(struct corprof_info *info)
+{
+    if (!may_hook)
+        return false;
+#if HAS_STUBS
+    may_hook = info_set_hooks(info, elt_stub_enter, elt_stub_leave, elt_stub_tailcall) &&
+               info_set_mapper(info, map);
+#endif
+    if (!may_hook)
+        log_line("the runtime refuses hooks in methods");
+    return may_hook;
+}
+
+struct teller {
+    bool (*go_on)(void *context);
+    void *context;
+};
+
+static bool tell(void *context, FunctionID function)
+{
+    const struct teller *teller = context;
+
+    emit_method(function, TRD_CATEGORY_METHOD);
+    return teller->go_on(teller->context);
+}
+
+void elt_catch_up(bool (*go_on)(void *context), void *context)
+{
+    struct teller teller = { go_on, context };
+
+    elt_set_each_taken(tell, &teller);
+}
+
+void elt_forget(ModuleID module)
+{
+    if (may_hook)
+        elt_set_forget(module);
+}

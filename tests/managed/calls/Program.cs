@@ -1,0 +1,141 @@
+using System;
+using System.Diagnostics;
+using System.Threading;
+using System.Threading.Tasks;
+using Tracerd.Managed.Traced;
+
+namespace Tracerd.Managed
+{
+    /// <summary>
+    /// Calls whose tree the program writes down itself: recursion, exceptions through frames, tail calls, generics, async,
+    /// several threads. Arguments and results that a hook spoils are counted. With a word it does that part only.
+    /// </summary>
+    internal static class Calls
+    {
+        private static int wrong;
+
+        private static int Main(string[] arguments)
+        {
+            string only = arguments.Length > 0 ? arguments[0] : null;
+
+            Part(only, "plain", CallPlain);
+            Part(only, "failing", Fail);
+            Part(only, "tail", () => Check(Emitted.Make()(100)));
+            Part(only, "generic", CallGeneric);
+            Part(only, "tiers", ChangeTiers);
+            Part(only, "threads", CallFromThreads);
+            Part(only, "async", CallLater);
+            Console.Out.Write("{\"pid\":" + Process.GetCurrentProcess().Id + ",\"runtime\":"
+                + Report.Quote(Environment.Version.ToString()) + ",\"wrong\":" + wrong + ",\"calls\":" + CallLog.Json() + "}\n");
+            Console.Out.Flush();
+            return 0;
+        }
+
+        private static void Part(string only, string name, Action part)
+        {
+            if (only == null || only == name)
+            {
+                part();
+            }
+        }
+
+        private static void Check(bool right)
+        {
+            if (!right)
+            {
+                Interlocked.Increment(ref wrong);
+            }
+        }
+
+        private static void CallPlain()
+        {
+            Check(Plain.Fibonacci(8) == 21);
+            for (int i = 0; i < 3; i++)
+            {
+                Check(Plain.Many(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, "four") == 823);
+                Pair pair = Plain.Both(i, i + 0.5);
+                Check(pair.First == i && pair.Second == i + 0.5);
+                Check(Plain.Large(decimal.MaxValue - 1) == decimal.MaxValue);
+            }
+        }
+
+        private static void Swallow(Action action)
+        {
+            try
+            {
+                action();
+                Check(false);
+            }
+            catch (Exception e) when (e is InvalidOperationException || e is ArgumentException)
+            {
+            }
+        }
+
+        private static void Fail()
+        {
+            for (int i = 0; i < 3; i++)
+            {
+                Failing.Catch(4);
+                Swallow(Failing.CatchInFinally);
+                Swallow(Failing.Replace);
+                Swallow(Failing.Rethrow);
+                Failing.Filtered();
+                Plain.Small();
+            }
+        }
+
+        private static void CallGeneric()
+        {
+            Check(new Box<int>().Put(1, "x") == 1);
+            Check(new Box<string>().Put("y", 2) == "y");
+            Check(new Box<object>().Put("z", 2.5).Equals("z"));
+            Check(new Box<Pair>().Put(new Pair { First = 3 }, 'c').First == 3);
+        }
+
+        /// <summary>Enough calls, and time for the runtime to compile anew.</summary>
+        private static void ChangeTiers()
+        {
+            Check(Plain.Loop(200000) > 0);
+            for (int turn = 0; turn < 4; turn++)
+            {
+                for (int i = 0; i < 40; i++)
+                {
+                    Plain.Small();
+                    Check(Plain.Fibonacci(2) == 1);
+                }
+                Thread.Sleep(150);
+            }
+        }
+
+        private static void CallFromThreads()
+        {
+            var threads = new Thread[4];
+
+            for (int i = 0; i < threads.Length; i++)
+            {
+                threads[i] = new Thread(() =>
+                {
+                    Check(Plain.Fibonacci(6) == 8);
+                    Failing.Catch(2);
+                });
+                threads[i].Start();
+            }
+            foreach (Thread thread in threads)
+            {
+                thread.Join();
+            }
+        }
+
+        private static void CallLater()
+        {
+            CallLog.Enter("Later.Run");
+            Task<int> running = Later.Run(5);
+            CallLog.Leave("Later.Run");
+            Check(running.GetAwaiter().GetResult() == 10);
+            CallLog.Enter("Later.Fail");
+            Task<int> failing = Later.Fail();
+            CallLog.Leave("Later.Fail");
+            Swallow(() => failing.GetAwaiter().GetResult());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+"""tracerd run --methods: the calls of a program that writes down its own."""
+
+import collections
+import re
+
+from house import TRACERD, Timeline, folder, managed, report_of, run, tracerd
+
+TRACED = "Tracerd.Managed.Traced."
+SIGNS = {"clr:method_enter": ">", "clr:method_leave": "<", "clr:method_tailcall": "~"}
+
+
+def trace(runtime, *arguments, options=("--methods", TRACED + "*")):
+    with folder() as place:
+        out, _ = tracerd("run", "--no-kernel", "--clr", "thread", *options, "-o", place / "out.ndjson", "--",
+                         *managed(runtime, "calls", *arguments))
+        return Timeline(place / "out.ndjson"), report_of(out)
+
+
+def label(name):
+    """Box`1<System.Int32>.Put -> Box.Put; the state machine of an async method as that method."""
+    assert name.startswith(TRACED), name
+    name = re.sub(r"[+.]<(\w+)>d__\d+\.MoveNext$", r".\1", name[len(TRACED):])
+    name = re.sub(r" \(.*\)$", "", name)
+    while re.search(r"<[^<>]*>|\[[^\[\]]*\]", name):
+        name = re.sub(r"<[^<>]*>|\[[^\[\]]*\]", "", name)
+    return re.sub(r"`\d+", "", name)
+
+
+def sign(event):
+    if event["args"].get("unwound"):
+        return "!"
+    return SIGNS[event["name"]]
+
+
+def told(timeline, pid):
+    """What the stream says each thread did, in the program's own words."""
+    calls = collections.defaultdict(list)
+    for event in timeline.kind("ev"):
+        if event["name"] in SIGNS and event["pid"] == pid:
+            calls[event["tid"]].append(sign(event) + label(event["args"]["method"]["name"]))
+    return calls
+
+
+def same(written, seen):
+    """A tail call may stand for any leave: the compiler makes them where nothing says so."""
+    return written == seen or (written[0] == "<" and seen == "~" + written[1:])
+
+
+def compare(timeline, report):
+    calls = told(timeline, report["pid"])
+    written = collections.defaultdict(list)
+    for thread in report["calls"]:
+        written[thread["tid"]] += thread["log"]
+    assert calls.keys() == written.keys(), f"threads {sorted(calls)}, {sorted(written)}"
+    for tid, log in written.items():
+        for at, (own, seen) in enumerate(zip(log, calls[tid])):
+            assert same(own, seen), f"{tid}: {own}, but the stream says {seen}; {log[at-6:at+6]}, {calls[tid][at-6:at+6]}"
+        assert len(log) == len(calls[tid]), f"{tid}: {len(log)} written, {len(calls[tid])} in the stream"
+    assert report["wrong"] == 0, f"{report['wrong']} results spoiled by a hook"
+    return calls
+
+
+def test_methods_every_call_stands_in_the_stream_as_the_program_wrote_it(runtime):
+    timeline, report = trace(runtime)
+    calls = compare(timeline, report)
+    assert len(calls) >= 5, calls.keys()
+    timeline.check_order()
+    timeline.check_sums()
+    methods = {line[1:] for log in calls.values() for line in log}
+    assert {"Plain.Many", "Failing.Through", "Tail.Odd", "Box.Keep", "Later.Run"} <= methods, methods
+    signs = collections.Counter(line[0] for log in calls.values() for line in log)
+    assert signs["!"] > 30 and signs["~"] >= 100, signs
+
+
+def test_methods_each_instantiation_over_a_value_type_is_a_method_of_its_own(runtime):
+    timeline, report = trace(runtime, "generic")
+    compare(timeline, report)
+    ids = {event["args"]["method"]["id"] for event in timeline.events("clr:method_enter")
+           if label(event["args"]["method"]["name"]) == "Box.Keep"}
+    assert len(ids) == 3, ids  # int, Pair, and one body for all that are references
+
+
+def test_methods_excluded_ones_are_not_hooked(runtime):
+    timeline, report = trace(runtime, "plain", options=("--methods", f"!{TRACED}Plain.Fib*", "--methods", TRACED + "Plain.*"))
+    calls = told(timeline, report["pid"])
+    own = [line for thread in report["calls"] for line in thread["log"] if "Fibonacci" not in line]
+    seen = [line for log in calls.values() for line in log]
+    assert len(seen) == len(own) and all(map(same, own, seen)), (own, seen)
+
+
+def test_methods_nothing_is_told_unless_asked(runtime):
+    timeline, report = trace(runtime, "plain", options=())
+    assert not told(timeline, report["pid"])
+
+
+def test_methods_of_a_running_process_are_refused_in_one_sentence():
+    _, err = run(TRACERD, "--pid", 1, "--methods", "A.*", expected=2)
+    assert err.count("\n") == 1 and "tracerd run" in err, err
+
+
+def test_methods_beside_another_main_profiler_are_refused_in_one_sentence():
+    environment = {"CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": "{00000000-0000-0000-0000-000000000001}"}
+    _, err = run("env", *[f"{name}={value}" for name, value in environment.items()],
+                 TRACERD, "run", "--methods", "A.*", "--", "true", expected=2)
+    assert err.count("\n") == 1 and "main profiler slot" in err, err

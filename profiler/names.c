@@ -96,14 +96,17 @@ static void write_path(struct method_path *path, struct info_arguments *own,
                        struct method_name *out)
 {
     struct source_name name;
-    size_t used;
+    size_t start, used;
 
     names_source(path->types, path->count, path->method, false, &name);
     if (name.form & SOURCE_ITERATOR && is_async(path))
         name.form ^= SOURCE_ITERATOR | SOURCE_ASYNC;
     out->form = name.form;
-    used = append_types(path, name.types, out);
-    used = names_append(out->text, used, name.method.bytes, name.method.size);
+    start = append_types(path, name.types, out);
+    used = names_append(out->text, start, name.method.bytes, name.method.size);
+    for (size_t i = start; name.dashed && i < used; i++)
+        if (out->text[i] == '-')
+            out->text[i] = '.';
     if (name.local.size > 0) {
         used = names_append(out->text, used, ".", 1);
         used = names_append(out->text, used, name.local.bytes, name.local.size);

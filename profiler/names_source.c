@@ -103,6 +103,7 @@ void names_source(const struct source_text *types, size_t count, struct source_t
         is_state_machine(types[out->types - 1], &inner)) {
         out->form |= is_async ? SOURCE_ASYNC : SOURCE_ITERATOR;
         out->method = inner;
+        out->dashed = true;
         out->types--;
     }
     if (is_generated(out->method, 'b', &inner, &rest)) {

@@ -40,6 +40,9 @@ struct source_name {
     struct source_text method; /* a piece of what was given */
     struct source_text local;  /* the local function in it; size 0 if it is none */
     uint32_t form;             /* SOURCE_… */
+    /* The method's dots stand as dashes, which no name has: it was taken from a type, whose own
+     * name begins behind its last dot. */
+    bool dashed;
 };
 
 /*

@@ -184,6 +184,21 @@ static void test_method_that_is_a_state_machine_has_the_name_of_its_source(void 
                    "Space.Box`1+<PutAsync>d__3`1.MoveNext");
 }
 
+/* Its name begins behind its last dot, so the compiler leaves none in it. */
+static void test_method_of_an_interface_in_a_state_machine_has_its_dots(void **state)
+{
+    struct source_text type = { "<N-IBag-Each>d__1", 17 };
+    struct source_text types[] = { { "N.Bag", 5 }, type };
+    struct source_name name;
+
+    (void)state;
+    names_source(types, 2, (struct source_text){ "MoveNext", 8 }, true, &name);
+    assert_true(name.dashed);
+    assert_int_equal(name.method.size, 11);
+    names_source(types, 2, (struct source_text){ "a-b", 3 }, true, &name);
+    assert_false(name.dashed);
+}
+
 static void check_class(ClassID class_id, const char *expected, mdToken token)
 {
     struct type_name name;
@@ -346,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_method_of_a_generic_type_has_its_arguments),
         cmocka_unit_test(test_method_of_shared_code_has_the_names_of_its_parameters),
         cmocka_unit_test(test_method_that_is_a_state_machine_has_the_name_of_its_source),
+        cmocka_unit_test(test_method_of_an_interface_in_a_state_machine_has_its_dots),
         cmocka_unit_test(test_type_is_named_with_what_it_is_made_of),
         cmocka_unit_test(test_type_without_end_is_cut),
         cmocka_unit_test(test_type_that_is_not_complete_has_a_name),

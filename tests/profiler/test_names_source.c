@@ -37,6 +37,8 @@ static const struct example examples[] = {
     { "N.Worker+<Each>d__4", ".ctor", "N.Worker+<Each>d__4..ctor", 0, false },
     { "N.List+<System.Collections.Generic.IEnumerable<T>.GetEnumerator>d__1", "MoveNext",
       "N.List.System.Collections.Generic.IEnumerable<T>.GetEnumerator", SOURCE_ITERATOR, false },
+    { "N.Bag+<N-IBag<N-Item>-Each>d__1", "MoveNext", "N.Bag.N-IBag<N-Item>-Each", SOURCE_ITERATOR,
+      false },
     { "N.Form+VB$StateMachine_12_Load_Data", "MoveNext", "N.Form.Load_Data", SOURCE_ASYNC, true },
     { "<Run>d__0", "MoveNext", "<Run>d__0.MoveNext", 0, true },
     /* lambdas */
@@ -127,6 +129,7 @@ static void test_names_of_compilers_become_those_of_the_source(void **state)
         join(types, &name, written, sizeof(written));
         assert_string_equal(written, example->written);
         assert_int_equal(name.form, example->form);
+        assert_int_equal(name.dashed, (name.form & (SOURCE_ASYNC | SOURCE_ITERATOR)) != 0);
     }
 }
 

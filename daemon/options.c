@@ -73,6 +73,8 @@ static const struct option_row rows[] = {
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
     { NULL, "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_ALL, NULL, "no kernel events" },
     { NULL, "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_ALL, NULL, "no CLR events" },
+    { NULL, "follow", 0, TYPE_FLAG, AT(follow), 0, FOR_RUN, NULL,
+      "also the .NET programs that a traced .NET program starts" },
     { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH | FOR_DOCTOR, "PID",
       "attach to a running .NET process" },
     { NULL, "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",

@@ -50,6 +50,7 @@ struct options {
     uint32_t clr_categories;               /* --clr; mask of TRD_CATEGORY_BIT */
     const char *methods[OPTIONS_LIST_MAX]; /* --methods; each a comma list of patterns */
     size_t method_count;
+    bool follow;        /* --follow */
     const char *filter; /* --filter; NULL = all */
     bool no_kernel;
     bool no_clr;

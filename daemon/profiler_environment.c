@@ -62,11 +62,13 @@ static int take_main_slot(const char *library)
            setenv("CORECLR_PROFILER_PATH", library, 1);
 }
 
-int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories)
+int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories,
+                             bool follow)
 {
     if (strlen(library) > PATH_LENGTH_MAX)
         return -ENAMETOOLONG;
     if (setenv(TRD_ENV_SOCKET, socket_path, 1) != 0 || set_categories(categories) != 0 ||
+        (follow ? setenv(TRD_ENV_FOLLOW, "1", 1) : unsetenv(TRD_ENV_FOLLOW)) != 0 ||
         (profiler_environment_is_taken() ? join_others(library) : take_main_slot(library)) != 0)
         return -ENOMEM;
     return 0;

@@ -1,6 +1,7 @@
 /*
- * The environment that makes a .NET runtime load the profiler when it starts. Children inherit it:
- * a command's .NET children are traced too. Source: docs/core/runtime-config/debugging-profiling
+ * The environment that makes a .NET runtime load the profiler when it starts. A command that
+ * is no .NET program hands it on to its children; a traced one takes it out, unless they are to be
+ * followed. Source: docs/core/runtime-config/debugging-profiling
  * of dotnet/docs, and measurement.
  */
 #ifndef TRACERD_DAEMON_PROFILER_ENVIRONMENT_H
@@ -15,7 +16,8 @@
  * slot; ours joins as notification-only (.NET 6 and later). 0, -ENOMEM, or -ENAMETOOLONG: the
  * runtime takes paths of less than 1024 characters.
  */
-int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories);
+int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories,
+                             bool follow);
 
 /* Which methods are to be hooked: lists of patterns, joined; none = no method. 0 or -ENOMEM. */
 int profiler_environment_set_methods(const char *const *patterns, size_t count);

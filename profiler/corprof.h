@@ -268,7 +268,9 @@ struct corprof_info {
         HRESULT(*GetCodeInfo4)
         (void *self, UINT_PTR start, ULONG32 capacity, ULONG32 *out_count,
          COR_PRF_CODE_INFO *infos); /* Info9 */
-        RESERVED(93, 100);
+        RESERVED(93, 99);
+        HRESULT(*SetEnvironmentVariable)
+        (void *self, const WCHAR *name, const WCHAR *value); /* Info11; no value: unset */
         HRESULT(*EventPipeStartSession)
         (void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVIDER_CONFIG *configs, BOOL rundown,
          EVENTPIPE_SESSION *out); /* Info12 */
@@ -315,6 +317,7 @@ INFO_SLOT(GetCodeInfo4, 92);
 INFO_SLOT(EventPipeStartSession, 101);
 INFO_SLOT(EventPipeStopSession, 103);
 INFO_SLOT(EventPipeGetProviderInfo, 105);
+INFO_SLOT(SetEnvironmentVariable, 100);
 
 /* The enumerators of modules and threads share this shape. */
 struct corprof_enum {

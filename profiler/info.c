@@ -69,6 +69,15 @@ bool info_runtime(struct corprof_info *info, struct info_version *out)
     return true;
 }
 
+bool info_unset_environment(struct corprof_info *info, const char *name)
+{
+    WCHAR units[64] = { 0 };
+
+    for (size_t i = 0; name[i] && i + 1 < sizeof(units) / sizeof(units[0]); i++)
+        units[i] = (WCHAR)(unsigned char)name[i];
+    return SUCCEEDED(info->vtbl->SetEnvironmentVariable(info, units, NULL));
+}
+
 bool info_is_nil(mdToken token)
 {
     return (token & 0x00ffffff) == 0;

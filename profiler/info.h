@@ -32,6 +32,8 @@ struct corprof_info *info_query(void *unknown, int *out_version);
 
 /* Initialize, own thread. */
 bool info_runtime(struct corprof_info *info, struct info_version *out);
+/* Of the runtime's own copy of the environment; info_query gave 11 or later. */
+bool info_unset_environment(struct corprof_info *info, const char *name);
 /* Any thread, any time. */
 bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out_module,
                    mdToken *out_token);

@@ -12,6 +12,7 @@
 #include "exception_steps.h"
 #include "elt.h"
 #include "eventpipe.h"
+#include "environment.h"
 #include "gate.h"
 #include "in_flight.h"
 #include "log.h"
@@ -184,6 +185,7 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
 
     if (life != LIFE_LOADED)
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
+    log_init();
     profiler.attached = attached;
     profiler.info = info_query(unknown, &profiler.info_version);
     if (!profiler.info)
@@ -224,8 +226,13 @@ HRESULT profiler_start(void *unknown)
 {
     const char *path = getenv(TRD_ENV_SOCKET);
 
-    return start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
-                 parse_categories(getenv(TRD_ENV_CATEGORIES)), false);
+    HRESULT hr = start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
+                       parse_categories(getenv(TRD_ENV_CATEGORIES)), false);
+
+    /* Everything in it has been read. */
+    if (SUCCEEDED(hr))
+        environment_clear(profiler.info, profiler.info_version);
+    return hr;
 }
 
 HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)

@@ -34,7 +34,8 @@
 #define TRD_ENV_CATEGORIES "TRACERD_CLR" /* gc,exception,…; absent = default */
 #define TRD_ENV_LOG "TRACERD_LOG"        /* file for the profiler's own log; absent = silent */
 #define TRD_ENV_RING_BYTES "TRACERD_RING_BYTES" /* of one thread, a power of two */
-#define TRD_ENV_METHODS "TRACERD_METHODS" /* patterns of methods to hook; absent = none */
+#define TRD_ENV_METHODS "TRACERD_METHODS"       /* patterns of methods to hook; absent = none */
+#define TRD_ENV_FOLLOW "TRACERD_FOLLOW"         /* 1: children inherit all of this */
 #define TRD_SOCKET_DEFAULT "/run/tracerd/profiler.sock"
 
 #define TRD_ATTACH_MAGIC 0x41445254u /* "TRDA" */

@@ -120,7 +120,8 @@ static void test_profiler_takes_a_free_main_slot(void **state)
     setenv("CORECLR_PROFILER", "{x}", 1);
     setenv("CORECLR_PROFILER_PATH_64", "/other.so", 1);
     assert_int_equal(profiler_environment_set("/p.so", "/s.sock",
-                                              TRD_CATEGORY_BIT(RUNTIME) | TRD_CATEGORY_BIT(GC)),
+                                              TRD_CATEGORY_BIT(RUNTIME) | TRD_CATEGORY_BIT(GC),
+                                              true),
                      0);
     assert_string_equal(getenv("CORECLR_ENABLE_PROFILING"), "1");
     assert_string_equal(getenv("CORECLR_PROFILER"), TRD_CLSID_MAIN_TEXT);
@@ -129,6 +130,7 @@ static void test_profiler_takes_a_free_main_slot(void **state)
     assert_null(getenv("CORECLR_NOTIFICATION_PROFILERS"));
     assert_string_equal(getenv(TRD_ENV_SOCKET), "/s.sock");
     assert_string_equal(getenv(TRD_ENV_CATEGORIES), "runtime,gc");
+    assert_string_equal(getenv(TRD_ENV_FOLLOW), "1");
 }
 
 static void test_profiler_joins_one_that_is_named_already(void **state)
@@ -138,13 +140,14 @@ static void test_profiler_joins_one_that_is_named_already(void **state)
     setenv("CORECLR_PROFILER", "{x}", 1);
     setenv("CORECLR_PROFILER_PATH", "/apm.so", 1);
     setenv("CORECLR_NOTIFICATION_PROFILERS", "/n.so={n}", 1);
-    assert_int_equal(profiler_environment_set("/p.so", "/s.sock", TRD_CATEGORIES_ALL), 0);
+    assert_int_equal(profiler_environment_set("/p.so", "/s.sock", TRD_CATEGORIES_ALL, false), 0);
     assert_string_equal(getenv("CORECLR_PROFILER_PATH"), "/apm.so");
     assert_string_equal(getenv("CORECLR_PROFILER"), "{x}");
     /* Each entry ends with a semicolon: .NET 9 and 10 ignore one that does not. */
     assert_string_equal(getenv("CORECLR_NOTIFICATION_PROFILERS"),
                         "/n.so={n};/p.so=" TRD_CLSID_NOTIFICATION_TEXT ";");
     assert_string_equal(getenv("CORECLR_ENABLE_NOTIFICATION_PROFILERS"), "1");
+    assert_null(getenv(TRD_ENV_FOLLOW));
 }
 
 static void test_path_the_runtime_cannot_take_is_refused(void **state)
@@ -154,7 +157,7 @@ static void test_path_the_runtime_cannot_take_is_refused(void **state)
     (void)state;
     memset(path, 'p', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
-    assert_int_equal(profiler_environment_set(path, "/s", 1), -ENAMETOOLONG);
+    assert_int_equal(profiler_environment_set(path, "/s", 1, false), -ENAMETOOLONG);
     assert_null(getenv("CORECLR_PROFILER_PATH"));
 }
 

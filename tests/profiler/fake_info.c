@@ -409,6 +409,12 @@ static HRESULT get_provider_info(void *self, EVENTPIPE_PROVIDER provider, ULONG 
     return fake.hr;
 }
 
+static HRESULT set_environment_variable(void *self, const WCHAR *name, const WCHAR *value)
+{
+    fake.variables_unset += name[0] && !value;
+    return fake.hr;
+}
+
 static const struct corprof_info_vtbl info_vtbl = {
     .QueryInterface = query_interface,
     .Release = release,
@@ -437,6 +443,7 @@ static const struct corprof_info_vtbl info_vtbl = {
     .EventPipeStartSession = start_session,
     .EventPipeStopSession = stop_session,
     .EventPipeGetProviderInfo = get_provider_info,
+    .SetEnvironmentVariable = set_environment_variable,
 };
 static struct corprof_info the_info;
 

@@ -39,6 +39,7 @@ struct fake {
     _Atomic DWORD mask_low, mask_high;
     _Atomic unsigned masks_set;
     _Atomic unsigned detaches;
+    _Atomic unsigned variables_unset;
     _Atomic unsigned held;            /* came to wait */
     _Atomic unsigned class_questions; /* GetClassIDInfo2 */
     _Atomic unsigned sessions_started, sessions_stopped;

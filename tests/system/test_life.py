@@ -188,7 +188,7 @@ def test_killed_program_has_everything_it_wrote_drained(runtime):
 def test_forking_program_is_itself_and_its_children_are_themselves(runtime):
     """A bare fork shares the parent's rings: nothing of the child may show, or harm. A .NET child has a stream of its own."""
     with folder() as place:
-        out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--",
+        out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--follow", "--",
                          *managed(runtime, "forker", managed(runtime, "story")[1]))
         report = report_of(out)
         timeline = Timeline(place / "out.ndjson")
@@ -198,6 +198,16 @@ def test_forking_program_is_itself_and_its_children_are_themselves(runtime):
     child, = {event["pid"] for event in timeline.events("clr:runtime_info")} - {report["pid"]}
     assert timeline.count("clr:gc_start", child) == 6
     assert timeline.count("clr:exception_thrown", child) == 7
+    timeline.check_sums()
+
+
+def test_child_of_a_traced_program_is_not_traced_unless_followed(runtime):
+    with folder() as place:
+        out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--",
+                         *managed(runtime, "forker", managed(runtime, "story")[1]))
+        timeline = Timeline(place / "out.ndjson")
+    pids = {event["pid"] for event in timeline.kind("ev")}
+    assert pids == {report_of(out)["pid"]}, pids
     timeline.check_sums()
 
 

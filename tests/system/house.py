@@ -136,9 +136,9 @@ def wait_for_line(process, text):
 
 
 @contextlib.contextmanager
-def attached(pid, out, *options):
+def attached(pid, out, *options, kernel=False):
     def try_to_attach():
-        process = start(TRACERD, "--pid", pid, "-o", out, "--no-kernel", *options)
+        process = start(TRACERD, "--pid", pid, "-o", out, *(() if kernel else ("--no-kernel",)), *options)
         try:
             wait_for_line(process, "attached")
         except AssertionError as problem:

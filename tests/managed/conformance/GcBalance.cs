@@ -1,4 +1,5 @@
 using System;
+using System.Runtime;
 
 namespace Tracerd.Managed
 {
@@ -23,9 +24,12 @@ namespace Tracerd.Managed
                 }
             }
             facts.Add("asked", asked);
+            facts.Add("server", GCSettings.IsServerGC ? 1 : 0);
+            facts.Add("latency", GCSettings.LatencyMode.ToString());
             Unexpected.Unless(GC.CollectionCount(0) - before >= 7, "fewer collections than were asked for");
             Litter();
-            Unexpected.Unless(GC.CollectionCount(0) - before > 7, "allocation caused no collection");
+            // The server's collector takes its time: its generation 0 may hold more than that.
+            Unexpected.Unless(GCSettings.IsServerGC || GC.CollectionCount(0) - before > 7, "allocation caused no collection");
         }
 
         private static void Litter()

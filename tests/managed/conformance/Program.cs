@@ -17,11 +17,13 @@ namespace Tracerd.Managed
             new Dictionary<string, Action<Facts, string[]>>(StringComparer.Ordinal)
             {
                 { "alc-unload", Loading.Unload },
+                { "blocked", Waiting.Blocked },
                 { "dataincomplete", Loading.Incomplete },
                 { "dynamic-methods", Emitted.Methods },
                 { "exception-order", ExceptionOrder.Run },
                 { "finalizers", Borders.Finalizers },
                 { "gc-balance", GcBalance.Run },
+                { "gc-straggler", Waiting.Straggler },
                 { "module-balance", Loading.Balance },
                 { "pinvoke", Borders.PInvoke },
                 { "threads", Threads.Run },

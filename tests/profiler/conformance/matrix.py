@@ -5,14 +5,12 @@ with 100; then the row's own check compares what arrived in the stream with what
 of its cells and fails with all that went wrong, not with the first.
 """
 
-import contextlib
 import os
-import signal
 import subprocess
 import traceback
 
-from house import BUILD, RUNTIMES, TRACERD, Missing, Timeline, attached, finish, folder, managed, need, report_of
-from house import start, stopped_at_end
+from house import (BUILD, RUNTIMES, TRACERD, Missing, Timeline, attached, finish, folder, managed, need, need_kernel,
+                   report_of, start, stopped_at_end)
 
 STARTUP, ATTACH, NOTIFICATION = "startup", "attach", "notification"
 MODES = (STARTUP, ATTACH, NOTIFICATION)
@@ -67,18 +65,19 @@ def wait_until_ready(process):
     return int(pid)
 
 
-def run_attached(command, options, out, environment):
+def run_attached(command, options, out, environment, kernel):
     process = start(*command, stdin=subprocess.PIPE, env=environment)
     with stopped_at_end(process):
         pid = wait_until_ready(process)
-        with attached(pid, out, *options) as tracer:
+        with attached(pid, out, *options, kernel=kernel) as tracer:
             output, _ = finish_with_marker(process)
             finish(tracer)
     return output
 
 
-def run_from_start(command, options, out, environment):
-    process = start(TRACERD, "run", "-o", out, "--no-kernel", *options, "--", *command, env=environment)
+def run_from_start(command, options, out, environment, kernel):
+    halves = () if kernel else ("--no-kernel",)
+    process = start(TRACERD, "run", "-o", out, *halves, *options, "--", *command, env=environment)
     with stopped_at_end(process):
         return finish_with_marker(process)[0]
 
@@ -92,19 +91,21 @@ def finish_with_marker(process):
     return output, error
 
 
-def observe(runtime, mode, row, *arguments, options=(), environment=None):
-    """Runs the program in this cell; `options` are tracerd's."""
+def observe(runtime, mode, row, *arguments, options=(), environment=None, kernel=False):
+    """Runs the program in this cell; `options` are tracerd's; `kernel`: with the kernel's half, root's business."""
+    if kernel:
+        need_kernel()
     need_mode(runtime, mode)
     environment = {**os.environ, **(environment or {})}
     command = managed(runtime, "conformance", row, *arguments)
     with folder() as place:
         out = place / "out.ndjson"
         if mode == ATTACH:
-            output = run_attached(command, options, out, environment)
+            output = run_attached(command, options, out, environment, kernel)
         else:
             if mode == NOTIFICATION:
                 environment = with_other_profiler(environment)
-            output = run_from_start(command, options, out, environment)
+            output = run_from_start(command, options, out, environment, kernel)
         cell = Cell(runtime, mode, output, out)
     assert cell.facts["runtime"].startswith(runtime), cell.facts
     check_slot(cell)

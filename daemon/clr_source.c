@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clr_resolve.h"
 #include "clr_source_private.h"
 #include "log.h"
 #include "stream_lines.h"
@@ -124,6 +125,8 @@ static int on_mark(struct clr_source *clr, const uint8_t *payload, size_t size)
 
     if (result == 0)
         clr_source_set_mark(clr, mark.ts_ns < now_ns ? mark.ts_ns : now_ns);
+    if (result == 0)
+        clr_resolve_wanted(clr);
     return result;
 }
 
@@ -336,6 +339,7 @@ static void destroy(struct source *source)
     free(clr->rings);
     clr_arena_unmap(&clr->arena);
     clr_tids_finish(&clr->tids);
+    clr_maps_finish(&clr->maps);
     clr_socket_finish(&clr->socket);
     free(clr);
 }

@@ -6,6 +6,7 @@
 #define TRACERD_DAEMON_CLR_SOURCE_PRIVATE_H
 
 #include "clr_arena.h"
+#include "clr_maps.h"
 #include "clr_ring.h"
 #include "clr_socket.h"
 #include "clr_source.h"
@@ -29,6 +30,7 @@ struct clr_source {
     struct clr_socket socket;
     struct clr_tids tids;
     struct clr_arena arena;
+    struct clr_maps maps; /* where its managed code may lie */
     struct trd_hello hello;
     struct trd_goodbye goodbye;
     bool has_goodbye;

@@ -71,6 +71,9 @@ static const struct option_row rows[] = {
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
+    { NULL, "user-stacks", 0, TYPE_FLAG, AT(user_stacks), 0, FOR_LIVE | FOR_SERVICE, NULL,
+      "after each kernel event the user-space stack of its thread, up to 8 frames, with\n"
+      "the managed methods named" },
     { NULL, "no-kernel", 0, TYPE_FLAG, AT(no_kernel), 0, FOR_ALL, NULL, "no kernel events" },
     { NULL, "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_ALL, NULL, "no CLR events" },
     { NULL, "follow", 0, TYPE_FLAG, AT(follow), 0, FOR_RUN, NULL,

@@ -52,6 +52,7 @@ struct options {
     size_t method_count;
     bool follow;        /* --follow */
     const char *filter; /* --filter; NULL = all */
+    bool user_stacks;   /* behind kernel events */
     bool no_kernel;
     bool no_clr;
     uint64_t duration_ns; /* 0 = until the end */

@@ -155,6 +155,9 @@ static int configure(struct ftrace_source *ftrace, const struct options *options
         return tell_failure("trace_clock", result);
     (void)tracefs_write(&ftrace->instance, "options/overwrite", "1");
     set_sizes(ftrace, options);
+    if (options->user_stacks &&
+        tracefs_write(&ftrace->instance, "options/userstacktrace", "1") != 0)
+        log_notice("this kernel records no stacks of user space");
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profiler.h"
+#include "unloads.h"
 
 /* The object as the runtime sees it: QueryInterface, the life cycle, and what is behind the
  * vtable of ICorProfilerCallback … 11. */
@@ -124,6 +125,7 @@ const struct corprof_callback_vtbl callbacks_recorded = {
     .AssemblyLoadFinished = on_assembly_load,
     .AssemblyUnloadFinished = on_assembly_unload,
     .ModuleLoadFinished = on_module_load,
+    .ModuleUnloadStarted = on_module_unload_started,
     .ModuleUnloadFinished = on_module_unload,
     .JITCompilationStarted = on_jit_start,
     .JITCompilationFinished = on_jit_end,

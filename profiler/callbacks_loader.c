@@ -7,6 +7,7 @@
 #include "names.h"
 #include "names_known.h"
 #include "profiler.h"
+#include "unloads.h"
 #include "text.h"
 #include "writer.h"
 
@@ -99,10 +100,11 @@ HRESULT on_module_unload(void *self, ModuleID module, HRESULT status)
     (void)status;
     if (!gate_is_open())
         return S_OK;
+    unloads_note_finished();
     names_forget();
     exception_message_forget();
     elt_forget(module);
-    if (gate_wants(TRD_CATEGORY_LOADER) &&
+    if ((gate_wants(TRD_CATEGORY_LOADER) || gate_wants(TRD_CATEGORY_JIT)) &&
         (event = WRITER_BEGIN(&writer, module_unload, LOADER, 0))) {
         event->module = module;
         writer_commit(&writer);

@@ -1,5 +1,7 @@
 #include "catch_up.h"
 
+#include <poll.h>
+
 #include "callbacks.h"
 #include "elt.h"
 #include "event.h"
@@ -9,14 +11,18 @@
 #include "names_known.h"
 #include "sender.h"
 #include "thread_names.h"
+#include "unloads.h"
 
 /* Weights between two sweeps: their events stay well below the smallest ring. */
 #define SLICE 8
+#define SNAPSHOTS_MAX 8
+#define QUIET_WAIT_MS 500 /* the daemon's words wait as long */
 #define FUNCTION_WEIGHT 3 /* a definition and all its bodies */
 
 struct progress {
     struct corprof_info *info;
-    unsigned told; /* since the last sweep */
+    unsigned told;    /* since the last sweep */
+    uint64_t unloads; /* before the snapshot that is being told */
 };
 
 static bool may_go_on(struct progress *progress, unsigned weight)
@@ -55,9 +61,12 @@ static bool tell_module(void *context, UINT_PTR module)
     struct info_name path;
     uintptr_t base;
 
+    if (!unloads_hold(progress->unloads))
+        return false;
     emit_module_load(progress->info, module, S_OK, TRD_EVENT_F_CATCH_UP);
     if (info_module(progress->info, module, &base, &assembly, &path) && assembly)
         emit_assembly_load(progress->info, assembly, S_OK, TRD_EVENT_F_CATCH_UP);
+    unloads_let_go();
     return may_go_on(progress, 1);
 }
 
@@ -65,8 +74,51 @@ static bool tell_function(void *context, FunctionID function, ReJITID rejit)
 {
     struct progress *progress = context;
 
+    if (!unloads_hold(progress->unloads))
+        return false;
     (void)emit_code(function, rejit, TRD_EVENT_F_CATCH_UP);
+    unloads_let_go();
     return may_go_on(progress, FUNCTION_WEIGHT);
+}
+
+/* False if it does not come, or if there is no use in going on. */
+static bool wait_for_quiet(void)
+{
+    for (int waited_ms = 0; waited_ms < QUIET_WAIT_MS; waited_ms += UNLOADS_QUIET_MS / 4) {
+        if (unloads_are_quiet())
+            return true;
+        if (!sender_flush())
+            return false;
+        (void)poll(NULL, 0, UNLOADS_QUIET_MS / 4);
+    }
+    return false;
+}
+
+/* An unload makes the rest of the list worthless: the next one is told from its beginning, and what
+ * comes twice does no harm. Where modules come and go all the time the list may stay incomplete;
+ * addresses in such code are still found by asking. */
+static void tell_functions(struct progress *progress)
+{
+    for (int i = 0; i < SNAPSHOTS_MAX; i++) {
+        if (!wait_for_quiet())
+            return;
+        progress->unloads = unloads_count();
+        info_each_function(progress->info, tell_function, progress);
+        if (unloads_count() == progress->unloads)
+            return;
+    }
+}
+
+static void tell_modules(struct progress *progress)
+{
+    for (int i = 0; i < SNAPSHOTS_MAX; i++) {
+        if (!wait_for_quiet())
+            return;
+        progress->unloads = unloads_count();
+        info_each_module(progress->info, tell_module, progress);
+        if (unloads_count() == progress->unloads)
+            return;
+    }
 }
 
 void catch_up(struct profiler *profiler, uint32_t categories)
@@ -79,7 +131,7 @@ void catch_up(struct profiler *profiler, uint32_t categories)
     if (categories & TRD_CATEGORY_BIT(THREAD))
         info_each_thread(profiler->info, tell_thread, &progress);
     if (categories & TRD_CATEGORY_BIT(LOADER))
-        info_each_module(profiler->info, tell_module, &progress);
+        tell_modules(&progress);
     if (categories & TRD_CATEGORY_BIT(JIT))
-        info_each_function(profiler->info, tell_function, &progress);
+        tell_functions(&progress);
 }

@@ -81,7 +81,8 @@ static void set_event_mask(uint32_t categories)
     if (categories & TRD_CATEGORY_BIT(CLASS))
         low |= COR_PRF_MONITOR_CLASS_LOADS;
     if (categories & TRD_CATEGORY_BIT(JIT)) {
-        low |= COR_PRF_MONITOR_JIT_COMPILATION;
+        /* Code ends with its module. */
+        low |= COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_MONITOR_MODULE_LOADS;
         high |= COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS;
     }
     if (categories & TRD_CATEGORY_BIT(INLINING))

@@ -22,6 +22,7 @@
 #include "in_flight.h"
 #include "log.h"
 #include "profiler.h"
+#include "resolve.h"
 #include "sweep.h"
 
 #define RETRY_FIRST_MS 10
@@ -127,6 +128,17 @@ static void set_categories(uint32_t categories, bool is_new_listener)
         catch_up(profiler_get(), is_new_listener ? categories : fresh);
 }
 
+static int resolve(const uint8_t *payload, size_t size)
+{
+    uint64_t addresses[TRD_RESOLVE_MAX];
+    struct trd_resolve request;
+    int result = trd_frame_resolve(payload, size, &request, addresses);
+
+    if (result == 0 && !should_finish())
+        resolve_addresses(profiler_get(), &request, addresses);
+    return result;
+}
+
 static int obey(const struct trd_frame_head *head, const uint8_t *payload)
 {
     struct trd_categories categories;
@@ -144,6 +156,8 @@ static int obey(const struct trd_frame_head *head, const uint8_t *payload)
         return result ? result
                       : connection_send(&sender.connection, TRD_FRAME_PONG, &ping, sizeof(ping),
                                         NULL, 0);
+    case TRD_FRAME_RESOLVE:
+        return resolve(payload, head->size);
     case TRD_FRAME_DETACH:
         gate_close();
         sender.detaching = true;

@@ -6,7 +6,7 @@
 static int type_is_known(uint8_t type)
 {
     return (type >= TRD_FRAME_HELLO && type <= TRD_FRAME_PONG) ||
-           (type >= TRD_FRAME_WELCOME && type <= TRD_FRAME_DETACH);
+           (type >= TRD_FRAME_WELCOME && type <= TRD_FRAME_DETACH) || type == TRD_FRAME_RESOLVE;
 }
 
 int trd_frame_next(const uint8_t *bytes, size_t size, struct trd_frame_head *out_head,
@@ -108,6 +108,20 @@ int trd_frame_categories(const uint8_t *payload, size_t size, struct trd_categor
 int trd_frame_ping(const uint8_t *payload, size_t size, struct trd_ping *out)
 {
     return copy_payload(payload, size, out, sizeof(*out));
+}
+
+int trd_frame_resolve(const uint8_t *payload, size_t size, struct trd_resolve *out,
+                      uint64_t out_addresses[TRD_RESOLVE_MAX])
+{
+    struct trd_resolve resolve;
+
+    if (copy_payload(payload, size, &resolve, sizeof(resolve)) != 0 || resolve.count == 0 ||
+        resolve.count > TRD_RESOLVE_MAX ||
+        (size - sizeof(resolve)) / sizeof(out_addresses[0]) < resolve.count)
+        return -EBADMSG;
+    memcpy(out_addresses, payload + sizeof(resolve), resolve.count * sizeof(out_addresses[0]));
+    *out = resolve;
+    return 0;
 }
 
 int trd_frame_batch(const uint8_t *payload, size_t size, struct trd_batch *out,

@@ -37,6 +37,7 @@ enum trd_frame_type {
     TRD_FRAME_CATEGORIES = 0x42,
     TRD_FRAME_PING = 0x43,
     TRD_FRAME_DETACH = 0x44,
+    TRD_FRAME_RESOLVE = 0x46, /* whose code lies at these addresses? */
 };
 
 struct trd_frame_head {
@@ -107,6 +108,15 @@ struct trd_categories {
     uint32_t reserved;
 };
 
+/* Addresses of one request; the client answers each with clr:code, method 0 if nobody's. */
+#define TRD_RESOLVE_MAX 256
+
+struct trd_resolve {
+    uint32_t count; /* 1 … TRD_RESOLVE_MAX */
+    uint32_t reserved;
+    /* u64 addresses[count] follow */
+};
+
 struct trd_ping {
     uint64_t token; /* PONG brings it back */
 };
@@ -131,6 +141,8 @@ int trd_frame_ring_lost(const uint8_t *payload, size_t size, struct trd_ring_los
 int trd_frame_goodbye(const uint8_t *payload, size_t size, struct trd_goodbye *out);
 int trd_frame_categories(const uint8_t *payload, size_t size, struct trd_categories *out);
 int trd_frame_ping(const uint8_t *payload, size_t size, struct trd_ping *out);
+int trd_frame_resolve(const uint8_t *payload, size_t size, struct trd_resolve *out,
+                      uint64_t out_addresses[TRD_RESOLVE_MAX]);
 /* *out_records/_size: the records behind the batch head, borrowed; check each with trd_event_check.
  */
 int trd_frame_batch(const uint8_t *payload, size_t size, struct trd_batch *out,

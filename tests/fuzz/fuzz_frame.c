@@ -50,8 +50,10 @@ static void read_payload(uint8_t type, const uint8_t *payload, size_t size)
         struct trd_goodbye goodbye;
         struct trd_categories categories;
         struct trd_ping ping;
+        struct trd_resolve resolve;
         struct trd_batch batch;
     } out;
+    uint64_t addresses[TRD_RESOLVE_MAX];
     const uint8_t *records;
     size_t records_size;
 
@@ -70,6 +72,9 @@ static void read_payload(uint8_t type, const uint8_t *payload, size_t size)
         break;
     case TRD_FRAME_BYE:
         (void)trd_frame_goodbye(payload, size, &out.goodbye);
+        break;
+    case TRD_FRAME_RESOLVE:
+        (void)trd_frame_resolve(payload, size, &out.resolve, addresses);
         break;
     case TRD_FRAME_CATEGORIES:
         (void)trd_frame_categories(payload, size, &out.categories);

@@ -103,7 +103,8 @@ static void test_frame_of_unknown_type_is_refused(void **state)
 {
     (void)state;
     for (unsigned type = 0; type < 256; type++) {
-        bool known = (type >= 0x01 && type <= 0x06) || (type >= 0x41 && type <= 0x44);
+        bool known = (type >= 0x01 && type <= 0x06) || (type >= 0x41 && type <= 0x44) ||
+                     type == TRD_FRAME_RESOLVE;
 
         assert_int_equal(next_of((struct trd_frame_head){ .type = (uint8_t)type }, 8),
                          known ? 1 : -EBADMSG);
@@ -228,6 +229,31 @@ static void test_payload_too_short_is_refused_and_longer_is_read(void **state)
     CHECK_SIZES(trd_frame_ping, trd_ping, &ping);
 }
 
+static void test_resolve_that_holds_fewer_addresses_than_it_says_is_refused(void **state)
+{
+    struct {
+        struct trd_resolve head;
+        uint64_t addresses[TRD_RESOLVE_MAX + 1];
+    } payload = { .head = { .count = TRD_RESOLVE_MAX }, .addresses = { 0x1000 } };
+    size_t whole = sizeof(payload.head) + TRD_RESOLVE_MAX * sizeof(uint64_t);
+    const uint8_t *bytes = (const uint8_t *)&payload;
+    uint64_t addresses[TRD_RESOLVE_MAX];
+    struct trd_resolve out;
+
+    (void)state;
+    payload.addresses[TRD_RESOLVE_MAX - 1] = 0x2000;
+    assert_int_equal(trd_frame_resolve(bytes, whole, &out, addresses), 0);
+    assert_int_equal(addresses[0], 0x1000);
+    assert_int_equal(addresses[TRD_RESOLVE_MAX - 1], 0x2000);
+    assert_int_equal(trd_frame_resolve(bytes, whole - 1, &out, addresses), -EBADMSG);
+    assert_int_equal(trd_frame_resolve(bytes, sizeof(payload.head), &out, addresses), -EBADMSG);
+    assert_int_equal(trd_frame_resolve(bytes, 3, &out, addresses), -EBADMSG);
+    payload.head.count = TRD_RESOLVE_MAX + 1;
+    assert_int_equal(trd_frame_resolve(bytes, sizeof(payload), &out, addresses), -EBADMSG);
+    payload.head.count = 0;
+    assert_int_equal(trd_frame_resolve(bytes, sizeof(payload), &out, addresses), -EBADMSG);
+}
+
 static void test_goodbye_that_dropped_more_than_it_made_is_refused(void **state)
 {
     struct trd_goodbye goodbye = { .produced = 9, .dropped = 10 }, out;
@@ -289,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_hello_of_another_version_is_told_apart),
         cmocka_unit_test(test_welcome_with_impossible_values_is_refused),
         cmocka_unit_test(test_payload_too_short_is_refused_and_longer_is_read),
+        cmocka_unit_test(test_resolve_that_holds_fewer_addresses_than_it_says_is_refused),
         cmocka_unit_test(test_goodbye_that_dropped_more_than_it_made_is_refused),
         cmocka_unit_test(test_batch_out_of_line_is_refused),
         cmocka_unit_test(test_batch_with_record_running_over_its_end_is_seen),

@@ -27,8 +27,10 @@ static void define_method(FunctionID function, enum trd_category category, uint1
     writer_text(&writer, &event->raw, name.raw, name.raw_size);
     writer_flag(&writer, flags);
     writer_commit(&writer);
-    /* Only now: a definition that found no room is given with the next event. */
-    names_set_known(NAMES_METHODS, function);
+    /* Only now: a definition that found no room is given with the next event. That a dynamic method
+     * is gone is only told with the JIT's events; without them its id may name another one. */
+    if (name.module != 0 || gate_wants(TRD_CATEGORY_JIT))
+        names_set_known(NAMES_METHODS, function);
 }
 
 void emit_method_flagged(FunctionID function, enum trd_category category, uint16_t flags)

@@ -60,3 +60,35 @@ def test_names_of_ten_thousand_types_are_those_of_reflection(runtime):
     assert len(expected) > 10000, len(expected)
     assert expected <= names, sorted(expected - names)[:20]
     assert not [name for name in names if "?" in name], [name for name in names if "?" in name][:20]
+
+
+def test_names_of_what_was_unloaded_do_not_come_again(runtime):
+    rounds = 30
+    timeline, report = trace(runtime, "collectible", rounds, options=("--clr", "default,class"))
+    assert report["gone"] == 2 * rounds, report
+    loads, unloads = (collections.Counter(event["args"]["type"].get("name") for event in timeline.events(name, report["pid"]))
+                      for name in ("clr:class_load", "clr:class_unload"))
+    assert len(report["classes"]) == 7, report
+    for name in report["classes"]:
+        assert loads[name] == unloads[name] == rounds, f"{name}: {loads[name]} loads, {unloads[name]} unloads"
+    collectible = {event["args"]["module"]["id"] for event in timeline.events("clr:module_load", report["pid"])
+                   if "collectible" in event["args"]["flags"]["names"]}
+    unloaded = [event["args"]["module"]["id"] for event in timeline.events("clr:module_unload", report["pid"])]
+    assert set(unloaded) == collectible and len(unloaded) >= 2 * rounds, (len(unloaded), len(collectible))
+    compiled = collections.Counter(event["args"]["method"]["name"] for event in timeline.events("clr:jit_start", report["pid"]))
+    caught = collections.Counter((event["args"]["type"], event["args"]["method"]["name"])
+                                 for event in timeline.events("clr:exception_caught", report["pid"]))
+    for name in report["emitted"]:
+        assert compiled[f"{name}.Thrower.Run"] == 1, compiled
+        assert caught[f"{name}.Failure", f"{name}.Thrower.Run"] == 1, caught
+    dynamic = [event["args"]["method"] for event in timeline.events("clr:jit_start", report["pid"])
+               if event["args"]["method"]["name"].startswith("dynamicClass.dynamic ")]
+    assert [method["name"] for method in dynamic] == [f"dynamicClass.dynamic {i}" for i in range(rounds)], dynamic
+    assert len({method["id"] for method in dynamic}) < rounds, "no id came again"
+
+
+def test_names_without_the_loader_category_do_not_come_again_either(runtime):
+    timeline, report = trace(runtime, "collectible", 20, options=("--clr", "exception"))
+    thrown = collections.Counter(event["args"]["type"] for event in timeline.events("clr:exception_thrown", report["pid"]))
+    for name in report["emitted"]:
+        assert thrown[f"{name}.Failure"] == 1, thrown

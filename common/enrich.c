@@ -291,6 +291,14 @@ static void note_activity(struct trd_enrich *enrich, const struct trd_record *re
     case TRD_EV_gc_end:
         enrich_end_gc(enrich, record, FIXED(record, gc_end).number);
         break;
+    case TRD_EV_contention_start:
+        enrich_begin_contention(enrich, record, FIXED(record, contention_start).lock,
+                                (int32_t)FIXED(record, contention_start).owner,
+                                FIXED(record, contention_start).native);
+        break;
+    case TRD_EV_contention_stop:
+        enrich_end_contention(enrich, record, FIXED(record, contention_stop).native);
+        break;
     case TRD_EV_suspend_begin:
         enrich_begin_suspension(enrich, record, FIXED(record, suspend_begin).reason);
         break;

@@ -203,6 +203,7 @@ void enrich_end_jit(struct trd_enrich *enrich, const struct trd_record *record, 
 
 void enrich_close_thread(struct trd_enrich *enrich, struct thread *thread, uint64_t ts_ns)
 {
+    enrich_close_contention(enrich, thread, ts_ns);
     while (thread->jit_count > 0)
         put_jit(enrich, thread->pid, &thread->jit[--thread->jit_count], ts_ns,
                 TRD_RECORD_F_INCOMPLETE);
@@ -217,15 +218,6 @@ void enrich_close_process(struct trd_enrich *enrich, int32_t pid, struct process
         drop_gc(enrich, pid, process, process->gc_count - 1, ts_ns);
 }
 
-/*
- * Up to where a span is known to have been open: the loss's first moment, unless the span began
- * only after it.
- */
-static uint64_t mark_of(const struct trd_record *record, const struct open_span *open)
-{
-    return record->lost_from_ns >= open->ts_ns ? record->lost_from_ns : record->ts_ns;
-}
-
 static bool is_hit(const struct trd_record *record, const struct open_span *open)
 {
     return record->tid < 0 || record->tid == open->tid;
@@ -234,16 +226,17 @@ static bool is_hit(const struct trd_record *record, const struct open_span *open
 static void doubt(const struct trd_record *record, struct open_span *open)
 {
     if (!open->doubt_ns)
-        open->doubt_ns = mark_of(record, open);
+        open->doubt_ns = enrich_lost_at(record, open);
 }
 
 static void lose_thread(struct trd_enrich *enrich, const struct trd_record *record,
                         struct thread *thread)
 {
+    enrich_lose_contention(enrich, record, thread);
     for (; thread->jit_count > 0; thread->jit_count--) {
         const struct open_span *open = &thread->jit[thread->jit_count - 1];
 
-        put_jit(enrich, thread->pid, open, mark_of(record, open), TRD_RECORD_F_INCOMPLETE);
+        put_jit(enrich, thread->pid, open, enrich_lost_at(record, open), TRD_RECORD_F_INCOMPLETE);
     }
 }
 

@@ -29,6 +29,7 @@
 
 #define GC_OPEN_MAX 4  /* a background collection and what runs inside it */
 #define JIT_OPEN_MAX 8 /* the JIT runs class constructors, which may be compiled first */
+#define CONTENTION_OPEN_MAX 4
 #define EXITED_MAX 256
 
 /* The last events of a thread or process come some time after the one that said it ended. */
@@ -48,6 +49,12 @@ struct open_span {
     uint64_t doubt_ns;
 };
 
+struct contention {
+    struct open_span open; /* id: the lock, 0 where the runtime does not say */
+    int32_t owner;         /* tid; 0 if not told */
+    bool native;
+};
+
 struct thread {
     int32_t tid;
     int32_t pid; /* -1 = unknown */
@@ -57,6 +64,8 @@ struct thread {
     struct text *name;   /* owned; managed name, NULL = none */
     struct open_span jit[JIT_OPEN_MAX];
     uint32_t jit_count;
+    struct contention contention[CONTENTION_OPEN_MAX];
+    uint32_t contention_count;
     uint64_t compiled_method; /* the last one that was, 0 = none */
     uint64_t compiled_from_ns;
 };
@@ -142,6 +151,18 @@ void enrich_begin_gc(struct trd_enrich *enrich, const struct trd_record *record,
 void enrich_end_gc(struct trd_enrich *enrich, const struct trd_record *record, uint32_t number);
 void enrich_begin_jit(struct trd_enrich *enrich, const struct trd_record *record, uint64_t method);
 void enrich_end_jit(struct trd_enrich *enrich, const struct trd_record *record, uint64_t method);
+void enrich_begin_contention(struct trd_enrich *enrich, const struct trd_record *record,
+                             uint64_t lock, int32_t owner, bool native);
+void enrich_end_contention(struct trd_enrich *enrich, const struct trd_record *record, bool native);
+void enrich_close_contention(struct trd_enrich *enrich, struct thread *thread, uint64_t ts_ns);
+void enrich_lose_contention(struct trd_enrich *enrich, const struct trd_record *record,
+                            struct thread *thread);
+/* Up to where a span is known to have been open: the loss's first moment, unless the span began
+ * only after it. */
+static inline uint64_t enrich_lost_at(const struct trd_record *record, const struct open_span *open)
+{
+    return record->lost_from_ns >= open->ts_ns ? record->lost_from_ns : record->ts_ns;
+}
 /* Ends may be among what was lost. */
 void enrich_loss(struct trd_enrich *enrich, const struct trd_record *record);
 /* The open spans of a process, of a thread, end at ts_ns or where they came into doubt. */

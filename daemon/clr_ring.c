@@ -94,13 +94,17 @@ static int hand_out_lost_event(struct clr_ring *ring, const struct trd_ev_lost *
 /* The bytes are our own copy: the tid in them is put into our numbers there. */
 static void translate(struct clr_ring *ring, uint16_t id, uint8_t *fixed)
 {
-    struct trd_ev_thread_assigned *event = (void *)fixed;
+    uint32_t *inner = NULL;
     int32_t tid;
 
-    if (id != TRD_EV_thread_assigned)
+    if (id == TRD_EV_thread_assigned)
+        inner = &((struct trd_ev_thread_assigned *)(void *)fixed)->os_tid;
+    else if (id == TRD_EV_contention_start)
+        inner = &((struct trd_ev_contention_start *)(void *)fixed)->owner;
+    if (!inner || *inner == 0)
         return;
-    tid = clr_tids_host(ring->totals->tids, event->os_tid);
-    event->os_tid = tid > 0 ? (uint32_t)tid : 0;
+    tid = clr_tids_host(ring->totals->tids, *inner);
+    *inner = tid > 0 ? (uint32_t)tid : 0;
 }
 
 static int hand_out(struct clr_ring *ring, const struct trd_event_head *head, uint8_t *fixed,

@@ -209,6 +209,28 @@ static void test_end_without_begin_gives_nothing(void **state)
     expect_nothing();
 }
 
+static void test_contention_spans_tell_lock_and_owner(void **state)
+{
+    (void)state;
+    (void)TELL(thread_assigned, 10, MAIN, .thread = 0x77, .os_tid = MAIN);
+    (void)TELL_NAME(thread_name, 11, MAIN, name, "Main", .thread = 0x77);
+    expect_definition();
+    (void)TELL(contention_start, 100, WORKER, .lock = 0x7f10, .owner = MAIN);
+    (void)TELL(contention_start, 105, WORKER, .native = 1);
+    (void)TELL(contention_stop, 110, WORKER, .native = 1);
+    expect(SPAN("clr:contention", 105, 5, 4250, "", "{\"native\":true}"));
+    (void)TELL(contention_start, 120, WORKER, .native = 1);
+    (void)TELL(contention_stop, 150, WORKER, .duration = 50);
+    expect(SPAN("clr:contention", 120, 30, 4250, INCOMPLETE, "{\"native\":true}"));
+    expect(SPAN("clr:contention", 100, 50, 4250, "",
+                "{\"lock\":\"0x7f10\",\"owner\":4242,\"owner_thread\":\"Main\"}"));
+    (void)TELL(contention_stop, 160, WORKER, .duration = 5);
+    (void)TELL(contention_start, 170, WORKER, .lock = 0x7f10, .owner = 9999);
+    trd_enrich_finish(enrich, 200);
+    expect(
+        SPAN("clr:contention", 170, 30, 4250, INCOMPLETE, "{\"lock\":\"0x7f10\",\"owner\":9999}"));
+}
+
 static void test_jit_spans_nest_by_thread_and_carry_the_method(void **state)
 {
     (void)state;
@@ -523,6 +545,7 @@ int main(void)
         TEST(test_background_collection_owns_its_later_pauses),
         TEST(test_suspension_for_other_reasons_is_no_gc_pause),
         TEST(test_end_without_begin_gives_nothing),
+        TEST(test_contention_spans_tell_lock_and_owner),
         TEST(test_jit_spans_nest_by_thread_and_carry_the_method),
         TEST(test_loss_on_the_thread_that_began_closes_at_the_loss),
         TEST(test_loss_on_another_thread_leaves_a_doubt_that_the_end_resolves),

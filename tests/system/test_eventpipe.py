@@ -44,6 +44,10 @@ def test_contention_owner_and_duration_are_those_the_threads_measured(runtime):
         # The program's own measure encloses what the runtime measured, which encloses our stamps but for the calls.
         assert duration <= waited, (duration, waited)
         assert int(stop["ts"]) - int(start["ts"]) <= waited, (start, stop, waited)
+    spans = [span for span in timeline.spans("clr:contention") if span["tid"] == report["waiter"]]
+    assert [int(span["ts"]) for span in spans] == [int(start["ts"]) for start in starts]
+    for span in spans:
+        assert span["args"]["owner"] == report["owner"] and span["args"]["owner_thread"] == "owner", span
     of_all = [event for event in timeline.events("clr:contention_start", report["pid"]) if not event["args"]["native"]]
     assert len(of_all) >= report["contentions"] >= 20, (len(of_all), report)
     assert len({start["args"]["lock"] for start in starts}) == 1

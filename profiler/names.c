@@ -57,8 +57,9 @@ static size_t append_types(struct method_path *path, size_t count, struct method
     size_t used = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct source_text type = names_source_type(path->types[i]);
+        struct source_text space, type = names_source_type(path->types[i], &space);
 
+        used = names_append(out->text, used, space.bytes, space.size);
         used = names_append(out->text, used, type.bytes, type.size);
         used = names_append_arguments(out->text, used, &path->arguments, path->arity[i], 0);
         used = names_append(out->text, used, i + 1 < count ? "+" : ".", 1);

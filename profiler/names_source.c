@@ -121,15 +121,21 @@ void names_source(const struct source_text *types, size_t count, struct source_t
         out->types--;
 }
 
-struct source_text names_source_type(struct source_text type)
+struct source_text names_source_type(struct source_text type, struct source_text *out_space)
 {
+    const char *bracket = memchr(type.bytes, '<', type.size);
+    size_t space = bracket ? (size_t)(bracket - type.bytes) : 0;
     struct source_text inner, rest;
 
-    if (!is_generated(type, 'F', &inner, &rest))
+    *out_space = (struct source_text){ type.bytes, 0 };
+    if (!bracket || (space > 0 && type.bytes[space - 1] != '.') ||
+        !is_generated(from(type, space), 'F', &inner, &rest))
         return type;
     for (size_t i = 0; i + 2 < rest.size; i++)
-        if (rest.bytes[i] == '_' && rest.bytes[i + 1] == '_')
+        if (rest.bytes[i] == '_' && rest.bytes[i + 1] == '_') {
+            out_space->size = space;
             return from(rest, i + 2);
+        }
     return type;
 }
 

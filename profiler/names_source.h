@@ -52,8 +52,9 @@ struct source_name {
 void names_source(const struct source_text *types, size_t count, struct source_text method,
                   bool is_async, struct source_name *out);
 
-/* The type as it was written: without the file's name before a file-local one. */
-struct source_text names_source_type(struct source_text type);
+/* The type as it was written: without the file's name before a file-local one. *out_space is what
+ * goes before it, the namespace with its dot, where something was left out between the two. */
+struct source_text names_source_type(struct source_text type, struct source_text *out_space);
 
 /* Type`2 → Type, and 2; 0 if there is no such end. */
 struct source_text names_source_arity(struct source_text type, unsigned *out_arity);

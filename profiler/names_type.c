@@ -56,7 +56,7 @@ static __attribute__((noinline)) size_t append_own(char *text, size_t used,
                                                    unsigned *out_arity)
 {
     struct info_name name;
-    struct source_text own;
+    struct source_text own, space;
     bool nested;
 
     *out_arity = 0;
@@ -64,7 +64,8 @@ static __attribute__((noinline)) size_t append_own(char *text, size_t used,
         return APPEND(text, used, UNKNOWN);
     own.bytes = text + used;
     own.size = names_append_name(text, used, &name) - used;
-    own = names_source_type(names_source_arity(own, out_arity));
+    own = names_source_type(names_source_arity(own, out_arity), &space);
+    used += space.size;
     memmove(text + used, own.bytes, own.size);
     return used + own.size;
 }

@@ -147,17 +147,18 @@ static void test_every_beginning_of_a_name_is_a_name(void **state)
             memcpy(exact + 1, examples[i].method, size);
             names_source(types, count, method, false, &name);
             assert_true(name.types <= count);
-            (void)names_source_type(method);
+            (void)names_source_type(method, &name.local);
             test_free(exact);
         }
 }
 
 static void check_type(const char *type, const char *expected)
 {
-    struct source_text written = names_source_type(text_of(type));
+    struct source_text space, written = names_source_type(text_of(type), &space);
 
-    assert_int_equal(written.size, strlen(expected));
-    assert_memory_equal(written.bytes, expected, written.size);
+    assert_int_equal(space.size + written.size, strlen(expected));
+    assert_memory_equal(space.bytes, expected, space.size);
+    assert_memory_equal(written.bytes, expected + space.size, written.size);
 }
 
 static void test_type_of_a_file_is_named_without_it(void **state)
@@ -165,6 +166,8 @@ static void test_type_of_a_file_is_named_without_it(void **state)
     (void)state;
     check_type("N.Worker", "N.Worker");
     check_type("<Program>F0123456789ABCDEF__Helper", "Helper");
+    check_type("N.M.<Program>F01__Helper", "N.M.Helper");
+    check_type("N.M<Program>F01__Helper", "N.M<Program>F01__Helper");
     check_type("<Program>F01__Helper__Two", "Helper__Two");
     check_type("<Program>F01__", "<Program>F01__");
     check_type("<Program>F01", "<Program>F01");

@@ -28,9 +28,8 @@ def form_of(event):
     return sorted(event["args"]["form"]["names"])
 
 
-def test_names_of_methods_are_those_of_the_source(runtime):
-    timeline, report = trace(runtime, "generics")
-    assert report["runtime"].startswith(runtime), report["runtime"]
+def check_methods(timeline, report):
+    """Each method the program ran has the name, metadata name and form that it says."""
     told = collections.defaultdict(list)
     for event in timeline.events("clr:method", report["pid"]):
         told[event["args"]["name"]].append(event)
@@ -48,8 +47,20 @@ def test_names_of_methods_are_those_of_the_source(runtime):
         for event in same:
             assert event.get("cut") is (True if len(method["names"][0].encode()) > TEXT_MAX else None), event
     assert not missing, "\n".join(map(str, missing))
-    assert any(len(method["names"][0]) > TEXT_MAX for method in report["names"])
     assert not [name for name in told if "?" in name], told
+
+
+def test_names_of_methods_are_those_of_the_source(runtime):
+    timeline, report = trace(runtime, "generics")
+    assert report["runtime"].startswith(runtime), report["runtime"]
+    assert any(len(method["names"][0]) > TEXT_MAX for method in report["names"])
+    check_methods(timeline, report)
+
+
+def test_names_of_statements_at_top_level_are_those_of_the_source(runtime):
+    timeline, report = trace(runtime, "toplevel")
+    assert len(report["names"]) == 7, report
+    check_methods(timeline, report)
 
 
 def test_names_of_ten_thousand_types_are_those_of_reflection(runtime):

@@ -194,7 +194,15 @@ const struct trd_field *trd_schema_field(const struct trd_schema *schema, const 
 bool trd_page_event_record(const struct trd_catalog *catalog, const struct trd_page_event *event,
                            struct trd_record *out)
 {
-    return catalog_event_record(catalog, event, out);
+    const struct trd_schema *schema = catalog_find_event(catalog, event);
+
+    if (!schema)
+        return false;
+    out->schema = schema;
+    out->data = event->data;
+    out->size = event->size;
+    out->tid = catalog_event_tid(catalog, event);
+    return true;
 }
 
 int trd_catalog_add_kallsyms(struct trd_catalog *catalog, const char *text, size_t size)

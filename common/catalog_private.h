@@ -25,23 +25,23 @@ struct trd_catalog {
     struct trd_schema *by_id[65536];   /* ids are 16 bits wide in every record */
 };
 
-/* trd_page_event_record, for whoever reads many. */
-static inline bool catalog_event_record(const struct trd_catalog *catalog,
-                                        const struct trd_page_event *event, struct trd_record *out)
+/* What trd_page_event_record finds, for whoever reads many. NULL: no format has its id. */
+static inline const struct trd_schema *catalog_find_event(const struct trd_catalog *catalog,
+                                                          const struct trd_page_event *event)
+{
+    return event->size >= 2 ? catalog->by_id[load_u16(event->data, catalog->layout.big_endian)]
+                            : NULL;
+}
+
+static inline int32_t catalog_event_tid(const struct trd_catalog *catalog,
+                                        const struct trd_page_event *event)
 {
     const struct trd_field *pid = catalog->pid_field;
-    bool big_endian = catalog->layout.big_endian;
-    const struct trd_schema *schema =
-        event->size >= 2 ? catalog->by_id[load_u16(event->data, big_endian)] : NULL;
 
-    if (!schema)
-        return false;
-    out->schema = schema;
-    out->data = event->data;
-    out->size = event->size;
-    if (pid && (size_t)pid->offset + pid->size <= event->size)
-        out->tid = (int32_t)load_int(event->data + pid->offset, pid->size, true, big_endian);
-    return true;
+    if (!pid || (size_t)pid->offset + pid->size > event->size)
+        return -1;
+    return (int32_t)load_int(event->data + pid->offset, pid->size, true,
+                             catalog->layout.big_endian);
 }
 
 /* A schema from one format text; the catalog owns it afterwards. */

@@ -196,21 +196,40 @@ static void count_unknown(struct dat_cpu *cpu, const struct trd_page_event *even
         totals->unknown_ids[totals->unknown_id_count++] = (struct dat_unknown_id){ id, 1 };
 }
 
+/* Or the first event: last_ts_ns is DAT_CPU_NO_TIME then. */
+static __attribute__((cold, noinline)) void note_step_back(struct dat_cpu *cpu)
+{
+    if (cpu->last_ts_ns != DAT_CPU_NO_TIME)
+        cpu->totals->disordered = true;
+    if (cpu->first_ts_ns == DAT_CPU_NO_TIME)
+        cpu->first_ts_ns = cpu->ts_ns;
+}
+
 static inline int take_event(struct dat_cpu *cpu, const struct trd_page_event *event)
 {
-    if (!catalog_event_record(cpu->dat->catalog, event, &cpu->head)) {
+    const struct trd_catalog *catalog = cpu->dat->catalog;
+
+    cpu->schema = catalog_find_event(catalog, event);
+    if (__builtin_expect(!cpu->schema, 0)) {
         count_unknown(cpu, event);
         return 0;
     }
-    cpu->head.ts_ns = convert_time(cpu, event->ts);
-    if (__builtin_expect(cpu->first_ts_ns == DAT_CPU_NO_TIME, 0))
-        cpu->first_ts_ns = cpu->head.ts_ns;
-    cpu->last_ts_ns = cpu->head.ts_ns;
+    cpu->data = event->data;
+    cpu->size = event->size;
+    cpu->tid = catalog_event_tid(catalog, event);
+    cpu->ts_ns = convert_time(cpu, event->ts);
+    if (__builtin_expect(cpu->ts_ns < cpu->last_ts_ns, 0))
+        note_step_back(cpu);
+    cpu->last_ts_ns = cpu->ts_ns;
     return 1;
 }
 
 static void reset_head(struct dat_cpu *cpu)
 {
+    cpu->schema = NULL;
+    cpu->data = NULL;
+    cpu->size = 0;
+    cpu->tid = -1;
     trd_record_init(&cpu->head);
     cpu->head.source = TRD_SOURCE_FTRACE;
     cpu->head.cpu = cpu->cpu;
@@ -225,7 +244,7 @@ static int take_loss(struct dat_cpu *cpu, uint64_t from_ns, uint64_t ts_ns)
     cpu->head.kind = TRD_KIND_LOST;
     cpu->head.lost = cpu->lost;
     cpu->head.lost_from_ns = from_ns < ts_ns ? from_ns : ts_ns; /* a damaged page goes back */
-    cpu->head.ts_ns = ts_ns;
+    cpu->ts_ns = ts_ns;
     if (cpu->lost != TRD_LOST_UNKNOWN)
         cpu->told += cpu->lost;
     cpu->has_lost = false;
@@ -289,6 +308,38 @@ int dat_cpu_next(struct dat_cpu *cpu)
     return next_slow(cpu);
 }
 
+uint64_t dat_cpu_time(const struct dat_cpu *cpu, uint64_t ts)
+{
+    return convert_time(cpu, ts);
+}
+
+int dat_cpu_start(struct dat_cpu *cpu, struct dat_place place, uint64_t from_ns)
+{
+    int result;
+
+    if (cpu->head.kind == TRD_KIND_LOST && cpu->ts_ns == DAT_CPU_NO_TIME)
+        return 1; /* nothing else will ever be found on it */
+    if (cpu->has_held && cpu->first_ts_ns == DAT_CPU_NO_TIME &&
+        catalog_find_event(cpu->dat->catalog, &cpu->held))
+        cpu->first_ts_ns = convert_time(cpu, cpu->held.ts);
+    cpu->at = cpu->released = place.at;
+    cpu->told = place.told;
+    cpu->page = (struct trd_page){ 0 };
+    cpu->has_lost = false;
+    cpu->has_held = false;
+    cpu->last_ts_ns = DAT_CPU_NO_TIME;
+    reset_head(cpu);
+    do
+        result = dat_cpu_next(cpu);
+    while (result == 1 && cpu->ts_ns < from_ns);
+    /* A loss whose beginning lies before the place: not where the place was found by plain pages.
+     */
+    if (result == 1 && cpu->has_held && cpu->last_ts_ns == DAT_CPU_NO_TIME &&
+        place.at != cpu->begin)
+        cpu->totals->disordered = true;
+    return result;
+}
+
 static bool counts_ticks(const char *clock)
 {
     return !*clock || strcmp(clock, "x86-tsc") == 0 || strcmp(clock, "tsc2nsec") == 0;
@@ -299,7 +350,7 @@ static void find_end(struct dat_cpu *cpu, const struct dat_cpu_range *range)
     struct dat *dat = cpu->dat;
     uint64_t missing;
 
-    cpu->at = range->offset < dat->size ? range->offset : dat->size;
+    cpu->begin = cpu->at = range->offset < dat->size ? range->offset : dat->size;
     cpu->end = range->size > dat->size - cpu->at ? dat->size : cpu->at + range->size;
     missing = range->size - (cpu->end - cpu->at);
     cpu->cut = range->cut || missing > 0;

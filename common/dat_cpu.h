@@ -24,11 +24,27 @@ struct dat_totals {
     uint64_t short_records; /* too short for an id */
     uint64_t damaged_bytes; /* of pages that contradict themselves or are cut off */
     size_t chunk_bytes;     /* decompressed now, by all CPUs */
+    bool disordered;        /* on some CPU the time went back */
 };
 
+/* Where a reading of a CPU begins. */
+struct dat_place {
+    uint64_t at;   /* of a page in the file */
+    uint64_t told; /* sum of the losses told before it */
+};
+
+/*
+ * What dat_cpu_next found lies apart from `head`, which holds what all events of the CPU have in
+ * common: a copy of something just written in smaller pieces would wait for the store buffer.
+ */
 struct dat_cpu {
-    struct trd_record head; /* what dat_cpu_next found */
+    uint64_t ts_ns; /* of what was found */
     /* private */
+    const struct trd_schema *schema; /* of an event; NULL: `head` is all of a loss but its time */
+    uint32_t size;
+    int32_t tid;
+    const uint8_t *data; /* not beside schema as in a record, or both would be loaded as one */
+    struct trd_record head;
     struct dat *dat;                 /* borrowed from the reader */
     const struct dat_buffer *buffer; /* borrowed from dat */
     struct dat_totals *totals;
@@ -36,7 +52,8 @@ struct dat_cpu {
     bool plain_time; /* only an offset is to be added */
     bool ticks;      /* TSC2NSEC applies */
     bool cut;        /* the file ends before this CPU's data does */
-    uint64_t at;     /* in the file */
+    uint64_t begin;  /* of its pages in the file */
+    uint64_t at;
     uint64_t end;
     uint64_t released; /* below this offset the mapping was given back */
     uint64_t release_step;
@@ -61,7 +78,24 @@ struct dat_cpu {
 void dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer *buffer,
                   const struct dat_cpu_range *range, struct dat_totals *totals);
 void dat_cpu_finish(struct dat_cpu *cpu);
-/* The next record into `head`: 1, 0 at the end. It borrows from the file until the next call. */
+/* Finds the next record: 1, 0 at the end. It borrows from the file until the next call. */
 int dat_cpu_next(struct dat_cpu *cpu);
+static inline void dat_cpu_get(const struct dat_cpu *cpu, struct trd_record *out)
+{
+    *out = cpu->head;
+    out->ts_ns = cpu->ts_ns;
+    out->schema = cpu->schema;
+    out->data = cpu->data;
+    out->size = cpu->size;
+    out->tid = cpu->tid;
+}
+/*
+ * Begins anew, in an uncompressed file, at a place before which nothing of from_ns or later lies;
+ * `cpu`, or what it was copied from, stood at its first record. Shows the first record that is not
+ * before from_ns: 1, 0 if there is none.
+ */
+int dat_cpu_start(struct dat_cpu *cpu, struct dat_place place, uint64_t from_ns);
+/* From the time in its pages to the trace's. */
+uint64_t dat_cpu_time(const struct dat_cpu *cpu, uint64_t ts);
 
 #endif

@@ -42,6 +42,7 @@ struct trd_json {
     size_t plan_capacity; /* a power of two */
     struct leading ts_digits, seq_digits;
     struct place places[PLACES];
+    struct json_number numbers[JSON_NUMBERS];
 };
 
 int trd_json_create(struct trd_json **out, const struct trd_json_names *names)
@@ -272,6 +273,7 @@ static char *put_event(struct trd_json *json, const struct trd_record *record, c
                        bool *out_cut)
 {
     struct json_run run = { .plan = plan_get(json, record->schema),
+                            .numbers = json->numbers,
                             .names = &json->names,
                             .record = record };
 

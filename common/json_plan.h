@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "json_writer.h"
 #include "tracerd/catalog.h"
 #include "tracerd/json.h"
 #include "tracerd/record.h"
@@ -72,9 +73,21 @@ struct json_plan *json_plan_create(const struct trd_schema *schema,
                                    const struct trd_catalog *catalog);
 void json_plan_destroy(struct json_plan *plan);
 
+/*
+ * 64-bit numbers with their quotes, ready to be copied: addresses and handles come again and again.
+ * Zeroed at first; a large number is never 0.
+ */
+#define JSON_NUMBERS 128
+struct json_number {
+    uint64_t value;
+    uint8_t size;
+    char text[JSON_NUMBER_MAX - 1];
+};
+
 /* A record on its way out. */
 struct json_run {
     const struct json_plan *plan;
+    struct json_number *numbers; /* JSON_NUMBERS; the writer's */
     const struct trd_json_names *names;
     const struct trd_record *record;
     char *limit; /* where OTHER steps stop, so that all else still fits behind */

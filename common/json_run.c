@@ -99,16 +99,36 @@ static __attribute__((noinline)) char *put_other(struct json_run *run, const str
     return value == JSON_NO_ROOM || value == JSON_ABSENT ? out : value;
 }
 
+static __attribute__((noinline)) void make_number(struct json_number *number, uint64_t value)
+{
+    number->value = value;
+    number->size = (uint8_t)(json_put_int(number->text, value, 8, false) - number->text);
+}
+
+/* Small ones are as fast to write as to find. */
+static inline char *put_u64(const struct json_run *run, char *out, uint64_t value)
+{
+    struct json_number *number;
+
+    if (value < 10000)
+        return json_put_int(out, value, 8, false);
+    number = &run->numbers[value * 0x9e3779b97f4a7c15u >> 57];
+    if (__builtin_expect(number->value != value, 0))
+        make_number(number, value);
+    memcpy(out, number->text, sizeof(number->text));
+    return out + number->size;
+}
+
 /* At least one, of 4 or 8 bytes. */
-static __attribute__((noinline)) char *put_ints(const struct json_step *step, const uint8_t *bytes,
-                                                char *out)
+static __attribute__((noinline)) char *
+put_ints(const struct json_run *run, const struct json_step *step, const uint8_t *bytes, char *out)
 {
     const uint8_t *end = bytes + step->size;
 
     *out++ = '[';
     if (step->elem_size == 8 && !step->is_signed)
         for (; bytes < end; bytes += 8) {
-            out = json_put_int(out, host_u64(bytes), 8, false);
+            out = put_u64(run, out, host_u64(bytes));
             *out++ = ',';
         }
     else
@@ -143,7 +163,7 @@ static inline char *put_step(struct json_run *run, const struct json_step *step,
     case JSON_CODE_S32:
         return put_s32(value, (int32_t)host_u32(bytes));
     case JSON_CODE_U64:
-        return json_put_int(value, host_u64(bytes), 8, false);
+        return put_u64(run, value, host_u64(bytes));
     case JSON_CODE_S64:
         return json_put_int(value, host_u64(bytes), 8, true);
     case JSON_CODE_ADDRESS:
@@ -156,7 +176,7 @@ static inline char *put_step(struct json_run *run, const struct json_step *step,
     case JSON_CODE_ENUM:
         return json_put_enum(run->plan, step, load(run, step, bytes), value);
     case JSON_CODE_INTS:
-        return put_ints(step, bytes, value);
+        return put_ints(run, step, bytes, value);
     default: /* JSON_CODE_CHARS */
         return json_put_text(value, (const char *)bytes, step->size);
     }

@@ -4,194 +4,105 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFETCH_ITEMS 16
-#define TEXT_INITIAL (LINES_BLOCK_RECORDS * 512 + TRD_JSON_LINE_MAX)
-
-int lines_block_init(struct lines_block *block)
-{
-    *block =
-        (struct lines_block){ .bytes_capacity = LINES_BLOCK_BYTES, .text_capacity = TEXT_INITIAL };
-    block->items = calloc(LINES_BLOCK_RECORDS + PREFETCH_ITEMS, sizeof(*block->items));
-    block->bytes = malloc(block->bytes_capacity);
-    block->text = malloc(block->text_capacity);
-    return block->items && block->bytes && block->text ? 0 : -ENOMEM;
-}
+#define ITEMS_INITIAL 2048
+#define LOSSES_INITIAL 16
 
 void lines_block_finish(struct lines_block *block)
 {
     free(block->items);
-    free(block->bytes);
-    free(block->text);
+    free(block->losses);
 }
 
-static int reserve(struct lines_block *block, size_t size)
+void lines_block_clear(struct lines_block *block)
 {
-    size_t capacity = block->bytes_capacity;
-    uint8_t *bytes;
+    block->count = 0;
+    block->loss_count = 0;
+    block->batch = (struct trd_lines_batch){ 0 };
+}
 
-    if (size <= capacity - block->bytes_used)
-        return 0;
-    while (capacity - block->bytes_used < size)
+static int grow(void **array, size_t *capacity, size_t initial, size_t size)
+{
+    size_t wanted = *capacity ? *capacity * 2 : initial;
+    void *bigger = realloc(*array, wanted * size);
+
+    if (!bigger)
+        return -ENOMEM;
+    *array = bigger;
+    *capacity = wanted;
+    return 0;
+}
+
+static __attribute__((cold, noinline)) int add_loss(struct lines_block *block,
+                                                    const struct trd_record *record)
+{
+    struct lines_item *item = &block->items[block->count];
+
+    if (block->loss_count == block->loss_capacity &&
+        grow((void **)&block->losses, &block->loss_capacity, LOSSES_INITIAL,
+             sizeof(*block->losses)) != 0)
+        return -ENOMEM;
+    *item =
+        (struct lines_item){ .ts_ns = record->ts_ns, .loss = block->loss_count, .is_loss = true };
+    block->losses[block->loss_count++] = *record;
+    block->count++;
+    return 0;
+}
+
+int lines_block_add(struct lines_block *block, const struct trd_record *record)
+{
+    if (__builtin_expect(block->count == block->capacity, 0) &&
+        grow((void **)&block->items, &block->capacity, ITEMS_INITIAL, sizeof(*block->items)) != 0)
+        return -ENOMEM;
+    if (__builtin_expect(record->kind != TRD_KIND_EVENT, 0))
+        return add_loss(block, record);
+    block->items[block->count++] = (struct lines_item){ .ts_ns = record->ts_ns,
+                                                        .schema = record->schema,
+                                                        .data = record->data,
+                                                        .stream = record->stream,
+                                                        .size = record->size,
+                                                        .cpu = record->cpu,
+                                                        .tid = record->tid,
+                                                        .flags = record->flags };
+    return 0;
+}
+
+/* `event` keeps what events of a file have in common from call to call. */
+static const struct trd_record *record_of(const struct lines_block *block,
+                                          const struct lines_item *item, struct trd_record *event)
+{
+    if (__builtin_expect(item->is_loss, 0))
+        return &block->losses[item->loss];
+    event->ts_ns = item->ts_ns;
+    event->schema = item->schema;
+    event->data = item->data;
+    event->stream = item->stream;
+    event->size = item->size;
+    event->cpu = item->cpu;
+    event->tid = item->tid;
+    event->flags = item->flags;
+    return event;
+}
+
+/* Room for any line. */
+static bool make_room(struct lines_text *text, size_t used)
+{
+    size_t capacity = text->capacity ? text->capacity : TRD_JSON_LINE_MAX;
+    char *bytes;
+
+    while (capacity - used < TRD_JSON_LINE_MAX)
         capacity *= 2;
-    bytes = realloc(block->bytes, capacity);
-    if (!bytes)
-        return -ENOMEM;
-    block->bytes = bytes;
-    block->bytes_capacity = capacity;
-    return 0;
-}
-
-static bool is_plain(const struct trd_record *record)
-{
-    return record->kind == TRD_KIND_EVENT && record->schema && record->data && !record->name &&
-           !record->args_json && !record->stream && record->thread_size == 0;
-}
-
-static void add_plain(struct lines_block *block, struct lines_item *item,
-                      const struct trd_record *record)
-{
-    item->schema = record->schema;
-    item->cpu = record->cpu;
-    item->pid = record->pid;
-    item->tid = record->tid;
-    item->flags = record->flags;
-    item->source = record->source;
-    item->size = record->size;
-    if (record->data_stays) {
-        item->form = LINES_STAYING;
-        item->data = record->data;
-        return;
-    }
-    item->form = LINES_PLAIN;
-    memcpy(block->bytes + block->bytes_used, record->data, record->size);
-    block->bytes_used += record->size;
-}
-
-/* Appends a copy; the offset of its first byte, which becomes a pointer when all have their place.
- */
-static void *append(struct lines_block *block, const void *bytes, size_t size)
-{
-    size_t at = block->bytes_used;
-
-    if (!bytes)
-        return NULL;
-    memcpy(block->bytes + at, bytes, size);
-    block->bytes_used += size;
-    return (void *)(at + 1);
-}
-
-static void add_full(struct lines_block *block, struct lines_item *item,
-                     const struct trd_record *record, size_t stream, size_t name)
-{
-    struct trd_record copy = *record;
-
-    block->bytes_used += sizeof(copy);
-    copy.data = append(block, record->data, record->size);
-    copy.thread = append(block, record->thread, record->thread_size);
-    copy.args_json = append(block, record->args_json, record->args_json_size);
-    copy.stream = append(block, record->stream, stream);
-    copy.name = append(block, record->name, name);
-    memcpy(block->bytes + item->at, &copy, sizeof(copy));
-    item->form = LINES_FULL;
-    item->size = sizeof(copy);
-}
-
-static struct lines_item *next_item(struct lines_block *block, uint64_t ts_ns, uint64_t seq)
-{
-    struct lines_item *item = &block->items[block->count++];
-
-    /* The last user of this memory was another core: fetched early, so that no store waits. */
-    __builtin_prefetch(item + PREFETCH_ITEMS, 1);
-    if (block->count == 1)
-        block->first_seq = seq;
-    item->ts_ns = ts_ns;
-    item->at = block->bytes_used;
-    return item;
-}
-
-int lines_block_add(struct lines_block *block, const struct trd_record *record, uint64_t seq)
-{
-    bool plain = is_plain(record);
-    size_t stream = record->stream ? strlen(record->stream) + 1 : 0;
-    size_t name = record->name ? strlen(record->name) + 1 : 0;
-    size_t size = record->size;
-
-    if (!plain)
-        size += sizeof(*record) + record->thread_size + record->args_json_size + stream + name;
-    if (reserve(block, size) != 0)
-        return -ENOMEM;
-    if (plain)
-        add_plain(block, next_item(block, record->ts_ns, seq), record);
-    else
-        add_full(block, next_item(block, record->ts_ns, seq), record, stream, name);
-    return 0;
-}
-
-int lines_block_add_line(struct lines_block *block, uint64_t ts_ns, uint64_t seq, const char *line,
-                         size_t size)
-{
-    struct lines_item *item;
-
-    if (reserve(block, size) != 0)
-        return -ENOMEM;
-    item = next_item(block, ts_ns, seq);
-    item->form = LINES_READY;
-    item->size = (uint32_t)size;
-    (void)append(block, line, size);
-    return 0;
-}
-
-static const void *pointer_of(const struct lines_block *block, const void *offset)
-{
-    return offset ? block->bytes + (uintptr_t)offset - 1 : NULL;
-}
-
-/* What the item stands for; `out` keeps what plain events have in common from call to call. */
-static void get_plain(const struct lines_block *block, const struct lines_item *item,
-                      struct trd_record *out)
-{
-    out->ts_ns = item->ts_ns;
-    out->schema = item->schema;
-    out->cpu = item->cpu;
-    out->pid = item->pid;
-    out->tid = item->tid;
-    out->flags = item->flags;
-    out->source = item->source;
-    out->data = item->form == LINES_STAYING ? item->data : block->bytes + item->at;
-    out->size = item->size;
-}
-
-static void get_full(const struct lines_block *block, const struct lines_item *item,
-                     struct trd_record *out)
-{
-    memcpy(out, block->bytes + item->at, sizeof(*out));
-    out->data = pointer_of(block, out->data);
-    out->thread = pointer_of(block, out->thread);
-    out->args_json = pointer_of(block, out->args_json);
-    out->stream = pointer_of(block, out->stream);
-    out->name = pointer_of(block, out->name);
-}
-
-/* Room for any line; larger ones are ready args, which their own size tells. */
-static bool make_room(struct lines_block *block, size_t size)
-{
-    size_t capacity = block->text_capacity;
-    char *text;
-
-    if (capacity - block->batch.size >= size)
+    if (capacity == text->capacity)
         return true;
-    while (capacity - block->batch.size < size)
-        capacity *= 2;
-    text = realloc(block->text, capacity);
-    if (!text)
+    bytes = realloc(text->bytes, capacity);
+    if (!bytes)
         return false;
-    block->text = text;
-    block->text_capacity = capacity;
+    text->bytes = bytes;
+    text->capacity = capacity;
     return true;
 }
 
-static int64_t put_loss(struct lines_block *block, struct trd_json *json,
-                        const struct trd_record *record, uint64_t seq)
+static int64_t put_loss(struct trd_json *json, const struct trd_record *record, uint64_t seq,
+                        char *out, size_t room)
 {
     struct trd_record lost;
 
@@ -202,73 +113,46 @@ static int64_t put_loss(struct lines_block *block, struct trd_json *json,
     lost.tid = record->tid;
     lost.ts_ns = lost.lost_from_ns = record->ts_ns;
     lost.lost = 1;
-    block->batch.unwritten += record->kind == TRD_KIND_EVENT;
-    return trd_json_line(json, &lost, seq, block->text + block->batch.size,
-                         block->text_capacity - block->batch.size);
+    return trd_json_line(json, &lost, seq, out, room);
 }
 
-static int64_t put_record(struct lines_block *block, struct trd_json *json,
-                          const struct trd_record *record, uint64_t seq)
+static int64_t put_record(struct trd_lines_batch *batch, struct trd_json *json,
+                          struct lines_text *text, const struct trd_record *record, uint64_t seq)
 {
     int64_t size;
 
-    if (!make_room(block, TRD_JSON_LINE_MAX + (size_t)record->args_json_size))
-        return -ENOMEM;
-    size = trd_json_line(json, record, seq, block->text + block->batch.size,
-                         block->text_capacity - block->batch.size);
-    return size > 0 ? size : put_loss(block, json, record, seq);
-}
-
-static int64_t put_ready(struct lines_block *block, const struct lines_item *item)
-{
-    if (!make_room(block, item->size))
-        return -ENOMEM;
-    memcpy(block->text + block->batch.size, block->bytes + item->at, item->size);
-    return item->size;
-}
-
-static int64_t put_item(struct lines_block *block, struct trd_json *json,
-                        const struct lines_item *item, uint64_t seq, struct trd_record *plain)
-{
-    struct trd_record full;
-
-    switch (item->form) {
-    case LINES_PLAIN:
-    case LINES_STAYING:
-        get_plain(block, item, plain);
-        return put_record(block, json, plain, seq);
-    case LINES_FULL:
-        get_full(block, item, &full);
-        return put_record(block, json, &full, seq);
-    default:
-        return put_ready(block, item);
+    if (!make_room(text, batch->size)) {
+        batch->unwritten++;
+        return 0;
     }
+    size =
+        trd_json_line(json, record, seq, text->bytes + batch->size, text->capacity - batch->size);
+    if (__builtin_expect(size > 0, 1))
+        return size;
+    batch->unwritten += record->kind == TRD_KIND_EVENT;
+    return put_loss(json, record, seq, text->bytes + batch->size, text->capacity - batch->size);
 }
 
-void lines_block_format(struct lines_block *block, struct trd_json *json)
+void lines_block_format(struct lines_block *block, struct trd_json *json, struct lines_text *text,
+                        uint64_t seq, const struct trd_lines_rules *rules, void *state)
 {
     struct trd_lines_batch *batch = &block->batch;
-    struct trd_record plain;
+    struct trd_record event;
 
-    trd_record_init(&plain);
-    *batch = (struct trd_lines_batch){ .first_ns = block->items[0].ts_ns };
+    trd_record_init(&event);
+    batch->last_seq = seq + block->count - 1;
     for (size_t i = 0; i < block->count; i++) {
-        const struct lines_item *item = &block->items[i];
-        uint64_t seq = block->first_seq + i;
+        const struct trd_record *record = record_of(block, &block->items[i], &event);
+        int64_t size = put_record(batch, json, text, record, seq + i);
 
-        __builtin_prefetch(item + PREFETCH_ITEMS);
-        int64_t size = put_item(block, json, item, seq, &plain);
-
-        if (size <= 0) { /* not even a loss has room */
-            batch->unwritten++;
+        if (rules->note)
+            rules->note(state, record);
+        if (size <= 0) /* not even a loss has room */
             continue;
-        }
+        if (batch->count++ == 0)
+            batch->first_ns = record->ts_ns;
+        batch->last_ns = record->ts_ns;
         batch->size += (size_t)size;
-        batch->count++;
-        batch->last_seq = seq;
-        batch->last_ns = item->ts_ns;
     }
-    batch->bytes = block->text;
-    block->count = 0;
-    block->bytes_used = 0;
+    batch->bytes = text->bytes;
 }

@@ -8,42 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dat.h"
-#include "dat_cpu.h"
-
-struct trd_reader {
-    struct dat dat;
-    struct dat_cpu *cpus; /* owned; by CPU, then buffer: the order of equal times */
-    size_t cpu_count;
-    struct dat_cpu **heap; /* owned; CPUs that have a record, the earliest first */
-    size_t heap_size;
-    bool handed_out;     /* the caller has the first one's record */
-    uint64_t first_ns;   /* the first time handed out */
-    uint64_t emitted_ns; /* the latest */
-    struct dat_totals totals;
-    bool summed_up; /* the end was reached and what was skipped has been told */
-};
-
-static bool before(const struct dat_cpu *a, const struct dat_cpu *b)
-{
-    return a->head.ts_ns != b->head.ts_ns ? a->head.ts_ns < b->head.ts_ns : a < b;
-}
-
-static void sink(struct trd_reader *reader, size_t place)
-{
-    struct dat_cpu **heap = reader->heap;
-    struct dat_cpu *cpu = heap[place];
-
-    for (size_t child = 2 * place + 1; child < reader->heap_size; child = 2 * place + 1) {
-        if (child + 1 < reader->heap_size && before(heap[child + 1], heap[child]))
-            child++;
-        if (!before(heap[child], cpu))
-            break;
-        heap[place] = heap[child];
-        place = child;
-    }
-    heap[place] = cpu;
-}
+#include "reader_private.h"
 
 static int compare_cpus(const void *a, const void *b)
 {
@@ -60,8 +25,8 @@ static int start_cpus(struct trd_reader *reader)
     size_t count = dat->stream_count ? dat->stream_count : 1;
 
     reader->cpus = calloc(count, sizeof(*reader->cpus));
-    reader->heap = calloc(count, sizeof(struct dat_cpu *));
-    if (!reader->cpus || !reader->heap)
+    reader->heap.cpus = calloc(count, sizeof(struct dat_cpu *));
+    if (!reader->cpus || !reader->heap.cpus)
         return dat_fail(dat, -ENOMEM, "no memory");
     for (size_t i = 0; i < dat->buffer_count; i++)
         for (uint32_t k = 0; k < dat->buffers[i].public.cpu_count; k++)
@@ -70,9 +35,8 @@ static int start_cpus(struct trd_reader *reader)
     qsort(reader->cpus, reader->cpu_count, sizeof(*reader->cpus), compare_cpus);
     for (size_t i = 0; i < reader->cpu_count; i++)
         if (dat_cpu_next(&reader->cpus[i]) == 1)
-            reader->heap[reader->heap_size++] = &reader->cpus[i];
-    for (size_t i = reader->heap_size / 2; i-- > 0;)
-        sink(reader, i);
+            reader->heap.cpus[reader->heap.size++] = &reader->cpus[i];
+    dat_heap_order(&reader->heap);
     return 0;
 }
 
@@ -172,7 +136,7 @@ void trd_reader_destroy(struct trd_reader *reader)
     for (size_t i = 0; i < reader->cpu_count; i++)
         dat_cpu_finish(&reader->cpus[i]);
     free(reader->cpus);
-    free(reader->heap);
+    free(reader->heap.cpus);
     dat_finish(&reader->dat);
     if (reader->dat.mapped)
         munmap((void *)(uintptr_t)reader->dat.bytes, reader->dat.size);
@@ -236,18 +200,14 @@ static int hand_out_loss_of_all(struct trd_reader *reader, struct trd_record *ou
 
 int trd_reader_next(struct trd_reader *reader, struct trd_record *out)
 {
-    if (reader->handed_out) {
-        if (dat_cpu_next(reader->heap[0]) == 0)
-            reader->heap[0] = reader->heap[--reader->heap_size];
-        if (reader->heap_size > 1)
-            sink(reader, 0);
-    }
-    reader->handed_out = reader->heap_size > 0;
+    if (reader->handed_out)
+        dat_heap_advance(&reader->heap);
+    reader->handed_out = reader->heap.size > 0;
     if (!reader->handed_out) {
         sum_up(reader);
         return 0;
     }
-    *out = reader->heap[0]->head;
+    dat_cpu_get(reader->heap.cpus[0], out);
     if (__builtin_expect(out->ts_ns == DAT_CPU_NO_TIME, 0))
         return hand_out_loss_of_all(reader, out);
     /* Only a damaged page or a foreign clock goes back in time. */
@@ -258,4 +218,16 @@ int trd_reader_next(struct trd_reader *reader, struct trd_record *out)
     if (__builtin_expect(reader->first_ns == 0, 0))
         reader->first_ns = out->ts_ns;
     return 1;
+}
+
+void reader_go_on(struct trd_reader *reader, const struct dat_slice *rest, uint64_t first_ns)
+{
+    reader->heap.size = 0;
+    reader->handed_out = false;
+    reader->first_ns = first_ns;
+    reader->emitted_ns = rest->from_ns;
+    for (size_t i = 0; i < reader->cpu_count; i++)
+        if (dat_cpu_start(&reader->cpus[i], rest->places[i], rest->from_ns) == 1)
+            reader->heap.cpus[reader->heap.size++] = &reader->cpus[i];
+    dat_heap_order(&reader->heap);
 }

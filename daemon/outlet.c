@@ -10,7 +10,6 @@
 void outlet_finish(struct outlet *outlet)
 {
     outlet_end(outlet);
-    trd_lines_destroy(outlet->lines);
     trd_json_destroy(outlet->json);
     free(outlet->buffer);
 }
@@ -25,43 +24,22 @@ static void hand_over(struct outlet *outlet, const struct line_batch *batch)
     }
 }
 
-static void on_ready(void *context, const struct trd_lines_batch *batch)
-{
-    struct outlet *outlet = context;
-
-    outlet->unwritten += batch->unwritten;
-    outlet->line_count += batch->count;
-    hand_over(outlet, &(struct line_batch){ .bytes = batch->bytes,
-                                            .size = batch->size,
-                                            .count = batch->count,
-                                            .last_seq = batch->last_seq,
-                                            .first_ns = batch->first_ns,
-                                            .last_ns = batch->last_ns });
-}
-
-int outlet_init(struct outlet *outlet, const struct trd_json_names *names, unsigned workers)
+int outlet_init(struct outlet *outlet, const struct trd_json_names *names)
 {
     outlet->buffer = malloc(BUFFER_SIZE);
     outlet->batch.bytes = outlet->buffer;
     if (!outlet->buffer)
         return -ENOMEM;
-    /* Where threads cannot be had, one does the work. */
-    if (workers > 0 && trd_lines_create(&outlet->lines, workers, names, on_ready, outlet) != 0)
-        outlet->lines = NULL;
     return trd_json_create(&outlet->json, names);
 }
 
 void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog)
 {
     trd_json_add_catalog(outlet->json, catalog);
-    if (outlet->lines)
-        trd_lines_add_catalog(outlet->lines, catalog);
 }
 
 void outlet_flush(struct outlet *outlet)
 {
-    if (outlet->lines)
-        trd_lines_flush(outlet->lines);
     if (outlet->batch.size > 0)
         hand_over(outlet, &outlet->batch);
     outlet->batch = (struct line_batch){ .bytes = outlet->buffer };
@@ -110,18 +88,27 @@ static __attribute__((cold, noinline)) void put_loss(struct outlet *outlet,
 
 void outlet_record(struct outlet *outlet, const struct trd_record *record)
 {
-    if (outlet->lines) {
-        outlet->last_ns = record->ts_ns;
-        if (trd_lines_put(outlet->lines, record, outlet->seq) == 0)
-            outlet->seq++;
-        else
-            outlet->unwritten += record->kind == TRD_KIND_EVENT;
-        return;
-    }
     if (outlet->batch.size >= BUFFER_FLUSH)
         outlet_flush(outlet);
     if (put_record(outlet, record) < 0)
         put_loss(outlet, record);
+}
+
+void outlet_batch(struct outlet *outlet, const struct trd_lines_batch *batch)
+{
+    outlet->seq = batch->last_seq + 1;
+    outlet->unwritten += batch->unwritten;
+    if (batch->count == 0)
+        return;
+    outlet_flush(outlet);
+    outlet->last_ns = batch->last_ns;
+    outlet->line_count += batch->count;
+    hand_over(outlet, &(struct line_batch){ .bytes = batch->bytes,
+                                            .size = batch->size,
+                                            .count = batch->count,
+                                            .last_seq = batch->last_seq,
+                                            .first_ns = batch->first_ns,
+                                            .last_ns = batch->last_ns });
 }
 
 void outlet_text(struct outlet *outlet, const char *line)

@@ -14,8 +14,7 @@
 #include "tracerd/lines.h"
 
 struct outlet {
-    struct trd_json *json;   /* owned */
-    struct trd_lines *lines; /* owned; several threads instead of json, NULL = this one alone */
+    struct trd_json *json; /* owned */
     struct sink *sinks;
     char *buffer;            /* owned */
     struct line_batch batch; /* what waits in the buffer */
@@ -25,8 +24,7 @@ struct outlet {
     uint64_t unwritten;      /* events that became `lost` lines */
 };
 
-/* `workers` further threads format lines; 0 = none. */
-int outlet_init(struct outlet *outlet, const struct trd_json_names *names, unsigned workers);
+int outlet_init(struct outlet *outlet, const struct trd_json_names *names);
 /* Ends sinks that are still there. */
 void outlet_finish(struct outlet *outlet);
 
@@ -34,6 +32,8 @@ void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog
 
 /* One line for a record. One that cannot be written leaves a `lost` line in its place. */
 void outlet_record(struct outlet *outlet, const struct trd_record *record);
+/* Lines that others formatted, the first with the outlet's `seq`. */
+void outlet_batch(struct outlet *outlet, const struct trd_lines_batch *batch);
 /* A ready line of any length (hello, bye), handed over at once; uses up the next number. */
 void outlet_text(struct outlet *outlet, const char *line);
 /* Hands over what waits. */

@@ -1,7 +1,6 @@
 #include "pipeline.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "ledger.h"
 #include "log.h"
 #include "outlet.h"
+#include "parallel.h"
 #include "selection.h"
 #include "sinks.h"
 #include "stream_lines.h"
@@ -16,8 +16,8 @@
 
 /* A pump does this much, then the loop may read sockets and pages again. */
 #define PUMP_RECORDS_MAX 4096
-#define FORMATTERS_MAX 3
-#define TICK_MS 10 /* stalled inputs are looked at this often */
+#define PUMP_SLICES_MAX 16 /* likewise */
+#define TICK_MS 10         /* stalled inputs are looked at this often */
 #define HEARTBEAT_NS UINT64_C(1000000000)
 
 struct pipeline {
@@ -33,6 +33,7 @@ struct pipeline {
     struct outlet outlet;
     struct selection selection;
     struct summary *summary;        /* NULL without --summary */
+    struct parallel *parallel;      /* while a file's plain part is read on several threads */
     struct source *sources;         /* owned list */
     struct source *kept;            /* owned list: ended, but their schemas are in use */
     const struct source *reference; /* whose clock is the timeline's; replay */
@@ -66,15 +67,6 @@ static void on_more(uv_idle_t *idle)
     pump(idle->data);
 }
 
-/* Beside the one that reads, merges and writes; more than a few would wait for it. */
-static unsigned spare_cores(void)
-{
-    cpu_set_t cores;
-    int count = sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores) : 1;
-
-    return count > FORMATTERS_MAX ? FORMATTERS_MAX : (unsigned)count - 1;
-}
-
 static int create_parts(struct pipeline *pipeline)
 {
     int result =
@@ -83,8 +75,7 @@ static int create_parts(struct pipeline *pipeline)
     if (result == 0)
         result = trd_enrich_create(&pipeline->enrich);
     if (result == 0)
-        result = outlet_init(&pipeline->outlet, trd_enrich_names(pipeline->enrich),
-                             pipeline->live ? 0 : spare_cores());
+        result = outlet_init(&pipeline->outlet, trd_enrich_names(pipeline->enrich));
     if (result == 0 && pipeline->options->summary)
         result = summary_create(&pipeline->summary);
     return result;
@@ -160,7 +151,8 @@ void pipeline_destroy(struct pipeline *pipeline)
 {
     if (!pipeline)
         return;
-    outlet_finish(&pipeline->outlet); /* first: its threads look at the sources' schemas */
+    parallel_destroy(pipeline->parallel);
+    outlet_finish(&pipeline->outlet);
     destroy_list(pipeline->sources);
     destroy_list(pipeline->kept);
     trd_merge_destroy(pipeline->merge);
@@ -196,10 +188,13 @@ uv_loop_t *pipeline_loop(struct pipeline *pipeline)
 /* An event, or what stands beside events. */
 static void write_selected(struct pipeline *pipeline, const struct trd_record *record)
 {
-    if (!selection_takes(&pipeline->selection, record)) {
+    struct tally_row *row = selection_find(&pipeline->selection, record);
+
+    if (!row) {
         pipeline->filtered += record->kind == TRD_KIND_EVENT;
         return;
     }
+    row->count += record->kind == TRD_KIND_EVENT;
     outlet_record(&pipeline->outlet, record);
     if (pipeline->summary)
         summary_note(pipeline->summary, record);
@@ -389,6 +384,9 @@ static void start(struct pipeline *pipeline)
     if (line)
         outlet_text(&pipeline->outlet, line);
     free(line);
+    if (pipeline->sources && !pipeline->sources->next && pipeline->sources->reader)
+        pipeline->parallel =
+            parallel_create(pipeline->sources->reader, pipeline->options, pipeline->outlet.seq);
 }
 
 static void write_bye(struct pipeline *pipeline)
@@ -434,23 +432,53 @@ static void finish(struct pipeline *pipeline)
         outlet_end(&pipeline->outlet);
 }
 
-static void pump(struct pipeline *pipeline)
+/* The plain part of a file: lines come ready. 1 while there may be more. */
+static int pump_parallel(struct pipeline *pipeline)
 {
-    uint64_t now_ns = pipeline->live ? clock_now_ns() : 0;
+    struct trd_lines_batch batch;
+
+    for (int i = 0; i < PUMP_SLICES_MAX; i++) {
+        if (parallel_next(pipeline->parallel, pipeline->stopping, &batch) != 1) {
+            parallel_sum_up(pipeline->parallel, &pipeline->selection.tally, pipeline->summary);
+            parallel_destroy(pipeline->parallel);
+            pipeline->parallel = NULL;
+            return 1;
+        }
+        outlet_batch(&pipeline->outlet, &batch);
+        pipeline->filtered += batch.filtered;
+        if (batch.read_ns > pipeline->last_ts_ns)
+            pipeline->last_ts_ns = batch.read_ns;
+        pipeline->sources->count(pipeline->sources, &batch);
+    }
+    return 1;
+}
+
+/* Record by record. */
+static int pump_records(struct pipeline *pipeline, uint64_t now_ns)
+{
     struct trd_record record;
     int result = 0;
 
-    if (pipeline->pumping || pipeline->finished)
-        return;
-    pipeline->pumping = true;
-    if (!pipeline->started)
-        start(pipeline);
     for (int i = 0; i < PUMP_RECORDS_MAX; i++) {
         result = trd_merge_next(pipeline->merge, now_ns, &record);
         if (result != 1)
             break;
         take_record(pipeline, &record);
     }
+    return result;
+}
+
+static void pump(struct pipeline *pipeline)
+{
+    uint64_t now_ns = pipeline->live ? clock_now_ns() : 0;
+    int result;
+
+    if (pipeline->pumping || pipeline->finished)
+        return;
+    pipeline->pumping = true;
+    if (!pipeline->started)
+        start(pipeline);
+    result = pipeline->parallel ? pump_parallel(pipeline) : pump_records(pipeline, now_ns);
     write_heartbeat(pipeline, now_ns);
     if (pipeline->live)
         outlet_flush(&pipeline->outlet);

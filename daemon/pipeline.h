@@ -16,6 +16,8 @@
 #include "tracerd/merge.h"
 
 struct pipeline;
+struct trd_reader;
+struct trd_lines_batch;
 
 /* For every source: produced = delivered + lost. Loss the source cannot count is `unknown` losses.
  */
@@ -55,6 +57,11 @@ struct source {
     /* Schemas and names of its records are its own: destroyed with the pipeline, not at its end,
      * since plans and counts refer to them until then. */
     bool owns_schemas;
+    /* A file whose records need no word with other sources', nothing of it read yet: if it is the
+     * only source, the pipeline may have lines made of its records (tracerd/lines.h) before it asks
+     * the input for the rest; `count` then gets the figures. NULL otherwise. */
+    struct trd_reader *reader;
+    void (*count)(struct source *source, const struct trd_lines_batch *batch);
     /* private to the pipeline */
     struct source *next;
     bool stopping;

@@ -23,15 +23,15 @@ void selection_finish(struct selection *selection);
 void selection_add_catalog(struct selection *selection, const struct trd_catalog *catalog);
 /* EXIT_USAGE after a sentence if the filter names a field that no event has. */
 int selection_check(const struct selection *selection);
-/* Counts what it takes. */
-static inline bool selection_takes(struct selection *selection, const struct trd_record *record)
+/* The row to count it in if it goes out, NULL if it does not. */
+static inline struct tally_row *selection_find(struct selection *selection,
+                                               const struct trd_record *record)
 {
     struct tally_row *row = tally_find(&selection->tally, record);
 
     if (!row->selected || (selection->filter && !trd_filter_match(selection->filter, record)))
-        return false;
-    row->count += record->kind == TRD_KIND_EVENT;
-    return true;
+        return NULL;
+    return row;
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "log.h"
 #include "source_files.h"
+#include "tracerd/lines.h"
 #include "tracerd/reader.h"
 
 struct dat_source {
@@ -73,6 +74,16 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
     return 0;
 }
 
+static void count(struct source *source, const struct trd_lines_batch *batch)
+{
+    struct dat_source *dat = (struct dat_source *)source;
+
+    dat->events += batch->events;
+    dat->ledger.produced += batch->lost;
+    dat->ledger.lost += batch->lost;
+    dat->ledger.unknown += batch->unknown_lost;
+}
+
 static void stop(struct source *source)
 {
     ((struct dat_source *)source)->stopped = true;
@@ -125,10 +136,13 @@ int source_dat_open(struct pipeline *pipeline, const char *path)
     dat->source.account = account;
     dat->source.destroy = destroy;
     dat->source.owns_schemas = true;
+    dat->source.count = count;
     dat->input.next = next;
     dat->pipeline = pipeline;
     source_set_name(&dat->source, path);
     name_clock(dat);
+    if (!dat->mixed_clocks)
+        dat->source.reader = dat->reader;
     pipeline_add_catalog(pipeline, trd_reader_catalog(dat->reader));
     pipeline_add_source(pipeline, &dat->source);
     (void)pipeline_add_input(pipeline, &dat->input);

@@ -161,3 +161,25 @@ void summary_note(struct summary *summary, const struct trd_record *record)
         break;
     }
 }
+
+static void add_cpu(struct cpu_span *cpu, const struct cpu_span *other)
+{
+    if (other->count == 0)
+        return;
+    if (cpu->count == 0 || other->first_ns < cpu->first_ns)
+        cpu->first_ns = other->first_ns;
+    if (other->last_ns > cpu->last_ns)
+        cpu->last_ns = other->last_ns;
+    cpu->count += other->count;
+}
+
+void summary_add(struct summary *summary, const struct summary *other)
+{
+    if (other->first_ns != 0 && (summary->first_ns == 0 || other->first_ns < summary->first_ns))
+        summary->first_ns = other->first_ns;
+    if (other->last_ns > summary->last_ns)
+        summary->last_ns = other->last_ns;
+    for (size_t i = 0; i < CPUS_MAX; i++)
+        add_cpu(&summary->cpus[i], &other->cpus[i]);
+    summary->loss_records += other->loss_records;
+}

@@ -16,6 +16,8 @@ int summary_create(struct summary **out);
 void summary_destroy(struct summary *summary);
 /* Of the selected ones. */
 void summary_note(struct summary *summary, const struct trd_record *record);
+/* What another one noted of the same stream's kernel events and losses. */
+void summary_add(struct summary *summary, const struct summary *other);
 void summary_print(struct summary *summary, const struct tally *tally, const struct bye *bye);
 
 #endif

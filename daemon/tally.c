@@ -145,6 +145,29 @@ add(struct tally *tally, const struct trd_record *record, const void *key)
     return row;
 }
 
+void tally_add(struct tally *tally, const struct tally *other)
+{
+    for (size_t i = 0; i < other->capacity; i++) {
+        const struct tally_row *row = &other->rows[i];
+
+        if (!row->key)
+            continue;
+        if ((tally->count + 1) * 2 > tally->capacity && !grow(tally)) {
+            tally->overflow.count += row->count;
+            continue;
+        }
+        if (!tally->rows[slot_of(tally, row->key)].key) {
+            struct tally_row *fresh = &tally->rows[slot_of(tally, row->key)];
+
+            *fresh = *row;
+            fresh->count = 0;
+            tally->count++;
+        }
+        tally->rows[slot_of(tally, row->key)].count += row->count;
+    }
+    tally->overflow.count += other->overflow.count;
+}
+
 struct tally_row *tally_find_slow(struct tally *tally, const struct trd_record *record)
 {
     const void *key = record->schema ? (const void *)record->schema : record->name;

@@ -30,6 +30,8 @@ struct tally {
 
 void tally_init(struct tally *tally, const struct options *options);
 void tally_finish(struct tally *tally);
+/* What another one counted, of the same options. */
+void tally_add(struct tally *tally, const struct tally *other);
 /* Where the search for a key begins, below capacity. */
 static inline size_t tally_home(const struct tally *tally, const void *key)
 {

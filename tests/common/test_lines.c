@@ -1,4 +1,8 @@
-/* Lines of several threads are, byte for byte and in order, those of one. */
+/*
+ * Lines of several threads are, byte for byte and in order, what a reader and a writer make of the
+ * file one record after the other: of plain files, of damaged ones up to where they are plain, and
+ * from there on.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,326 +13,388 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "event.h"
+#include "dat_maker.h"
+#include "tracerd/json.h"
 #include "tracerd/lines.h"
 
-#define RECORDS 20000
+#define START 1000000000u
+#define EVENTS 20000
 #define FIRST_SEQ 4711
+#define OPTION_CPUSTAT 2
+#define PAGE_SIZE 4096u
 
-static const char format[] = "name: mixed\nID: 1\nformat:\n"
-                             "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-                             "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-                             "\tfield:u64 number;\toffset:8;\tsize:8;\tsigned:0;\n"
-                             "\tfield:char comm[16];\toffset:16;\tsize:16;\tsigned:0;\n"
-                             "\tfield:__data_loc char[] text;\toffset:32;\tsize:4;\tsigned:0;\n\n"
-                             "print fmt: \"%llu\", REC->number\n";
-
-static struct trd_catalog *catalog;
-static uint64_t name_now; /* what the resolver answers: changes with the stream */
-
+/* TRACERD_TEST_SEED gives other files than those of every day. */
 static uint64_t random_bits(void)
 {
-    static uint64_t state = 88172645463325252u;
+    static uint64_t state;
 
+    if (state == 0) {
+        const char *seed = getenv("TRACERD_TEST_SEED");
+
+        state = 88172645463325252u + (seed ? strtoull(seed, NULL, 10) : 0);
+    }
     state ^= state << 13;
     state ^= state >> 7;
     return state ^= state << 17;
 }
 
-static const char *resolve(void *context, int32_t pid, enum trd_meaning meaning, uint64_t id,
-                           size_t *out_size)
-{
-    static char text[32];
-
-    (void)context;
-    (void)pid;
-    (void)meaning;
-    *out_size = (size_t)snprintf(text, sizeof(text), "name-%llu-%llu", (unsigned long long)id,
-                                 (unsigned long long)name_now);
-    return text;
-}
-
-static const struct trd_json_names names = { .resolve = resolve };
-
-/* Memory that a record points at; overwritten for the next one, as sources do. */
-static struct {
-    uint8_t data[3000];
-    char thread[32], stream[16], args[64], name[16];
-} lent;
-
-static uint8_t staying[RECORDS][48];
-
-static void put_kernel(uint8_t *data, uint64_t number, uint32_t text_size)
-{
-    const uint16_t word[2] = { 36, (uint16_t)text_size };
-
-    memset(data, 0, 36);
-    data[0] = 1;
-    memcpy(data + 8, &number, 8);
-    (void)snprintf((char *)data + 16, 16, "comm-%u", (unsigned)(number % 1000));
-    memcpy(data + 32, word, 4);
-    memset(data + 36, 'a' + (int)(number % 26), text_size);
-}
-
-static void make_event(struct trd_record *record, uint64_t i)
-{
-    record->schema = trd_catalog_find(catalog, 1);
-    record->cpu = (int32_t)(random_bits() % 4);
-    record->tid = (int32_t)(random_bits() % 200);
-    record->pid = random_bits() % 3 ? -1 : record->tid;
-    if (random_bits() % 2) {
-        record->data_stays = true;
-        record->data = staying[i];
-        record->size = 40;
-        put_kernel(staying[i], random_bits(), 4);
-    } else {
-        uint32_t text_size = (uint32_t)(random_bits() % (random_bits() % 50 ? 20 : 2900));
-
-        record->data = lent.data;
-        record->size = 36 + text_size;
-        put_kernel(lent.data, random_bits(), text_size);
-    }
-    if (random_bits() % 8 == 0) {
-        record->thread = lent.thread;
-        record->thread_size = (uint32_t)snprintf(lent.thread, sizeof(lent.thread), "thread-%u",
-                                                 (unsigned)(random_bits() % 50));
-    }
-}
-
-static void make_clr(struct trd_record *record)
-{
-    struct trd_ev_jit_start start = { .method = random_bits() % 100 };
-
-    memcpy(lent.data, &start, sizeof(start));
-    record->source = TRD_SOURCE_CLR;
-    record->schema = trd_clr_schema(TRD_EV_jit_start);
-    record->data = lent.data;
-    record->size = sizeof(start);
-    record->pid = record->tid = 7;
-}
-
-static void make_derived(struct trd_record *record)
-{
-    record->kind = TRD_KIND_SPAN;
-    record->dur_ns = random_bits() % 1000;
-    record->source = TRD_SOURCE_TRACERD;
-    (void)snprintf(lent.name, sizeof(lent.name), "span-%u", (unsigned)(random_bits() % 10));
-    record->name = lent.name;
-    record->args_json = lent.args;
-    record->args_json_size = (uint32_t)snprintf(lent.args, sizeof(lent.args), "{\"n\":%u}",
-                                                (unsigned)(random_bits() % 1000));
-}
-
-static void make_loss(struct trd_record *record)
-{
-    record->kind = TRD_KIND_LOST;
-    record->lost = random_bits() % 2 ? TRD_LOST_UNKNOWN : random_bits() % 100;
-    record->lost_from_ns = record->ts_ns - 5;
-    (void)snprintf(lent.stream, sizeof(lent.stream), "ring-%u", (unsigned)(random_bits() % 5));
-    record->stream = lent.stream;
-}
-
-static void make_record(struct trd_record *record, uint64_t i)
-{
-    unsigned kind = (unsigned)(random_bits() % 20);
-
-    memset(&lent, 0xdb, sizeof(lent));
-    trd_record_init(record);
-    record->ts_ns = 1000000 + i * 37;
-    name_now = i;
-    if (kind == 0)
-        make_loss(record);
-    else if (kind == 1)
-        make_derived(record);
-    else if (kind < 5)
-        make_clr(record);
-    else
-        make_event(record, i);
-}
-
-/* What was handed out, in order. */
-struct received {
+/* What came of a file: lines, then what is told about it. */
+struct told {
     char *bytes; /* owned */
     size_t size, capacity;
-    uint64_t lines, last_seq, last_ns, batches;
+    uint64_t seq; /* of the next line */
+    uint64_t events, lost, unknown_lost, filtered;
+    uint64_t batches, noted;
 };
 
-static void keep(struct received *received, const char *bytes, size_t size)
+static void keep(struct told *told, const char *bytes, size_t size)
 {
-    while (received->capacity - received->size < size) {
-        received->capacity = received->capacity ? received->capacity * 2 : 1 << 20;
-        received->bytes = realloc(received->bytes, received->capacity);
-        assert_non_null(received->bytes);
+    while (told->capacity - told->size < size) {
+        told->capacity = told->capacity ? told->capacity * 2 : 1 << 20;
+        told->bytes = realloc(told->bytes, told->capacity);
+        assert_non_null(told->bytes);
     }
-    memcpy(received->bytes + received->size, bytes, size);
-    received->size += size;
+    if (size > 0)
+        memcpy(told->bytes + told->size, bytes, size);
+    told->size += size;
 }
 
-static void on_ready(void *context, const struct trd_lines_batch *batch)
+static void count(struct told *told, const struct trd_record *record)
 {
-    struct received *received = context;
+    if (record->kind == TRD_KIND_EVENT)
+        told->events++;
+    else if (record->lost == TRD_LOST_UNKNOWN)
+        told->unknown_lost++;
+    else
+        told->lost += record->lost;
+}
+
+/* Marks some, leaves out others: both show in the lines. */
+static bool select_some(void *state, struct trd_record *record)
+{
+    (void)state;
+    if (record->tid % 16 == 1)
+        record->flags |= TRD_RECORD_F_UNALIGNED;
+    return record->tid % 8 != 3;
+}
+
+static void note(void *state, const struct trd_record *record)
+{
+    assert_true(record->tid % 8 != 3);
+    ++*(uint64_t *)state;
+}
+
+static void tell_rest(struct told *told, struct trd_reader *reader)
+{
+    static char line[TRD_JSON_LINE_MAX];
+    const struct trd_damage *damage;
+    struct trd_record record;
+    struct trd_json *json;
+
+    assert_int_equal(trd_json_create(&json, NULL), 0);
+    trd_json_add_catalog(json, trd_reader_catalog(reader));
+    while (trd_reader_next(reader, &record) == 1) {
+        count(told, &record);
+        if (!select_some(NULL, &record)) {
+            told->filtered += record.kind == TRD_KIND_EVENT;
+            continue;
+        }
+        told->noted++;
+        keep(told, line, (size_t)trd_json_line(json, &record, told->seq++, line, sizeof(line)));
+    }
+    for (size_t i = 0; (damage = trd_reader_damage(reader, i)); i++)
+        keep(told, line,
+             (size_t)snprintf(line, sizeof(line), "%llu: %s\n", (unsigned long long)damage->bytes,
+                              damage->what));
+    trd_json_destroy(json);
+}
+
+static void take_batch(struct told *told, const struct trd_lines_batch *batch)
+{
     uint64_t newlines = 0;
 
     for (size_t i = 0; i < batch->size; i++)
         newlines += batch->bytes[i] == '\n';
-    assert_true(batch->count > 0);
     assert_int_equal(batch->count, newlines);
-    assert_int_equal(batch->bytes[batch->size - 1], '\n');
-    assert_int_equal(batch->last_seq, received->last_seq + batch->count);
-    assert_true(batch->first_ns > received->last_ns && batch->last_ns >= batch->first_ns);
+    assert_int_equal(batch->last_seq + 1, told->seq + batch->count);
+    assert_true(batch->last_ns >= batch->first_ns && batch->read_ns >= batch->last_ns);
     assert_int_equal(batch->unwritten, 0);
-    received->last_seq = batch->last_seq;
-    received->last_ns = batch->last_ns;
-    received->lines += batch->count;
-    received->batches++;
-    keep(received, batch->bytes, batch->size);
+    told->seq = batch->last_seq + 1;
+    told->events += batch->events;
+    told->lost += batch->lost;
+    told->unknown_lost += batch->unknown_lost;
+    told->filtered += batch->filtered;
+    told->batches++;
+    keep(told, batch->bytes, batch->size);
 }
 
-static struct trd_lines *start(unsigned workers, struct received *received)
+struct way {
+    unsigned threads; /* 0 = the reader alone */
+    size_t slice_bytes;
+    uint64_t stop_after; /* batches; 0 = never */
+};
+
+static void tell_slices(struct told *told, struct trd_reader *reader, const struct way *way)
 {
+    uint64_t notes[TRD_LINES_THREADS_MAX] = { 0 };
+    struct trd_lines_rules rules = { .select = select_some,
+                                     .note = note,
+                                     .threads = way->threads,
+                                     .slice_bytes = way->slice_bytes };
+    struct trd_lines_batch batch;
     struct trd_lines *lines;
+    int result;
 
-    *received = (struct received){ .last_seq = FIRST_SEQ - 1 };
-    assert_int_equal(trd_lines_create(&lines, workers, &names, on_ready, received), 0);
-    trd_lines_add_catalog(lines, catalog);
-    return lines;
+    for (unsigned i = 0; i < way->threads; i++)
+        rules.states[i] = &notes[i];
+    result = trd_lines_create(&lines, reader, &rules, told->seq);
+    if (result == -ENOTSUP)
+        return;
+    assert_int_equal(result, 0);
+    while (trd_lines_next(lines, &batch) == 1) {
+        take_batch(told, &batch);
+        if (told->batches == way->stop_after)
+            trd_lines_stop(lines);
+    }
+    assert_int_equal(trd_lines_next(lines, &batch), 0);
+    trd_lines_destroy(lines);
+    for (unsigned i = 0; i < way->threads; i++)
+        told->noted += notes[i];
 }
 
-static void check_workers(unsigned workers, bool flush_at_times)
+static void tell(struct told *told, const struct dat_maker_bytes *file, const struct way *way)
 {
-    static char line[TRD_JSON_LINE_MAX];
-    struct received received, expected = { 0 };
-    struct trd_lines *lines = start(workers, &received);
-    struct trd_record record;
-    struct trd_json *json;
+    struct trd_reader *reader;
+    char error[256];
 
-    assert_int_equal(trd_json_create(&json, &names), 0);
-    trd_json_add_catalog(json, catalog);
-    for (uint64_t i = 0; i < RECORDS; i++) {
-        make_record(&record, i);
-        assert_int_equal(trd_lines_put(lines, &record, FIRST_SEQ + i), 0);
-        keep(&expected, line,
-             (size_t)trd_json_line(json, &record, FIRST_SEQ + i, line, sizeof(line)));
-        if (!flush_at_times || random_bits() % 700 != 0)
-            continue;
-        trd_lines_flush(lines);
-        assert_int_equal(received.lines, i + 1);
+    *told = (struct told){ .seq = FIRST_SEQ };
+    if (trd_reader_open_memory(&reader, file->bytes, file->size, error, sizeof(error)) != 0) {
+        keep(told, error, strlen(error));
+        return;
     }
-    trd_lines_flush(lines);
-    trd_lines_flush(lines);
-    assert_int_equal(received.lines, RECORDS);
-    assert_int_equal(received.size, expected.size);
-    assert_memory_equal(received.bytes, expected.bytes, expected.size);
-    trd_lines_destroy(lines);
-    trd_json_destroy(json);
-    free(received.bytes);
+    if (way->threads > 0)
+        tell_slices(told, reader, way);
+    tell_rest(told, reader);
+    trd_reader_destroy(reader);
+}
+
+static void show_difference(const struct told *told, const struct told *expected)
+{
+    size_t least = told->size < expected->size ? told->size : expected->size, at = 0, line = 0;
+
+    for (; at < least && told->bytes[at] == expected->bytes[at]; at++)
+        if (told->bytes[at] == '\n')
+            line = at + 1;
+    print_error("is:        %.*s\nshould be: %.*s\n",
+                (int)(told->size - line < 300 ? told->size - line : 300), told->bytes + line,
+                (int)(expected->size - line < 300 ? expected->size - line : 300),
+                expected->bytes + line);
+}
+
+/* The number of batches that came by slices. */
+static uint64_t check(const struct dat_maker_bytes *file, const struct way *way)
+{
+    struct told expected, told;
+
+    tell(&expected, file, &(struct way){ 0 });
+    tell(&told, file, way);
+    if (told.size != expected.size || memcmp(told.bytes, expected.bytes, told.size) != 0)
+        show_difference(&told, &expected);
+    assert_int_equal(told.size, expected.size);
+    assert_int_equal(memcmp(told.bytes, expected.bytes, told.size), 0);
+    assert_int_equal(told.seq, expected.seq);
+    assert_int_equal(told.events, expected.events);
+    assert_int_equal(told.lost, expected.lost);
+    assert_int_equal(told.unknown_lost, expected.unknown_lost);
+    assert_int_equal(told.filtered, expected.filtered);
+    assert_int_equal(told.noted, expected.noted);
+    free(told.bytes);
     free(expected.bytes);
+    return told.batches;
 }
 
-static void test_one_worker_gives_the_bytes_of_one_thread(void **state)
+static struct dat_maker maker;
+
+static void stat_option(int cpu, unsigned overrun)
 {
-    (void)state;
-    check_workers(1, false);
+    char text[256];
+    int size = snprintf(text, sizeof(text),
+                        "CPU: %d\nentries: 0\noverrun: %u\ncommit overrun: 0\nbytes: 1\n"
+                        "oldest event ts: 0\nnow ts: 0\ndropped events: 0\nread events: 0\n",
+                        cpu, overrun);
+
+    dat_maker_option(&maker, OPTION_CPUSTAT, text, (size_t)size + 1);
 }
 
-static void test_many_workers_give_the_bytes_of_one_thread(void **state)
+/* Bursts on one CPU, pauses, equal times, losses; CPUs that end early; one buffer of larger pages.
+ */
+static const struct dat_maker_bytes *make(const char *codec)
 {
-    (void)state;
-    check_workers(2, true);
-    check_workers(5, false);
+    struct dat_maker_buffer *top, *other;
+    uint64_t ts = START;
+    uint32_t cpu = 0;
+
+    dat_maker_init(&maker, 7, codec);
+    maker.long_size = random_bits() % 2 ? 8 : 4;
+    maker.big_endian = random_bits() % 2;
+    top = dat_maker_buffer(&maker, "", "mono", PAGE_SIZE, 4);
+    other = dat_maker_buffer(&maker, "other", "mono", 4 * PAGE_SIZE, 3);
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        uint64_t dice = random_bits();
+        struct dat_maker_buffer *buffer = dice % 5 == 0 ? other : top;
+
+        if (dice % 50 == 1)
+            cpu = (uint32_t)(dice >> 8) % (i < EVENTS / 2 ? 3 : 2);
+        if (dice % 3)
+            ts += (dice >> 16) % (dice % 1000 == 2 ? 2000000000 : 500);
+        if (dice % 400 == 3)
+            dat_maker_lose(&maker, buffer, cpu,
+                           dice % 7 ? (dice >> 20) % 99 + 1 : PAGE_MAKER_LOST_UNKNOWN);
+        dat_maker_tick(&maker, buffer, cpu, ts, (int32_t)(dice >> 40) % 100 + 1, dice);
+    }
+    stat_option(0, 100000);
+    stat_option(1, 3);
+    return dat_maker_write(&maker);
 }
 
-static void test_flush_hands_out_everything_at_once(void **state)
+static const struct way ways[] = {
+    { .threads = 1, .slice_bytes = 1 },        { .threads = 2, .slice_bytes = 1 },
+    { .threads = 2, .slice_bytes = 64 << 10 }, { .threads = 5, .slice_bytes = 20000 },
+    { .threads = 3, .slice_bytes = 0 },
+};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static void test_slices_of_a_plain_file_give_the_lines_of_one_reading(void **state)
 {
     (void)state;
-    check_workers(1, true);
+    for (int i = 0; i < 4; i++) {
+        const struct dat_maker_bytes *file = make("none");
+
+        for (size_t k = 0; k < WAYS; k++)
+            assert_true(check(file, &ways[k]) > 3);
+        dat_maker_finish(&maker);
+    }
 }
 
-static void test_destroy_with_blocks_on_their_way_drops_them(void **state)
+static void test_what_is_behind_damage_comes_from_the_reader(void **state)
 {
-    struct received received;
-    struct trd_lines *lines;
-    struct trd_record record;
+    uint64_t in_slices = 0;
 
     (void)state;
-    for (uint64_t count = 1; count < 6000; count += 1111) {
-        lines = start(3, &received);
-        for (uint64_t i = 0; i < count; i++) {
-            make_record(&record, i);
-            assert_int_equal(trd_lines_put(lines, &record, FIRST_SEQ + i), 0);
-        }
+    for (int i = 0; i < 150; i++) {
+        const struct dat_maker_bytes *file = make("none");
+        size_t data = file->size - maker.data_begin;
+
+        for (uint64_t n = random_bits() % 4 + 1; n > 0; n--)
+            file->bytes[maker.data_begin + random_bits() % data] = (uint8_t)random_bits();
+        in_slices += check(file, &ways[random_bits() % WAYS]) > 0;
+        dat_maker_finish(&maker);
+    }
+    assert_true(in_slices > 50);
+}
+
+static void test_page_heads_that_lie_change_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 150; i++) {
+        const struct dat_maker_bytes *file = make("none");
+        size_t pages = (file->size - maker.data_begin) / PAGE_SIZE;
+        size_t at = maker.data_begin + random_bits() % pages * PAGE_SIZE + random_bits() % 16;
+
+        file->bytes[at] ^= (uint8_t)(1u << random_bits() % 8);
+        (void)check(file, &ways[random_bits() % WAYS]);
+        dat_maker_finish(&maker);
+    }
+}
+
+static void test_a_file_that_was_cut_gives_the_same_lines_and_sentences(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        struct dat_maker_bytes file = *make("none");
+
+        file.size = maker.data_begin + random_bits() % (file.size - maker.data_begin);
+        (void)check(&file, &ways[random_bits() % WAYS]);
+        dat_maker_finish(&maker);
+    }
+}
+
+static void test_a_compressed_file_is_left_to_the_reader(void **state)
+{
+    (void)state;
+    assert_int_equal(check(make("zstd"), &ways[2]), 0);
+    dat_maker_finish(&maker);
+}
+
+static void test_after_stop_the_reader_has_the_rest(void **state)
+{
+    const struct dat_maker_bytes *file = make("none");
+
+    (void)state;
+    for (unsigned threads = 1; threads < 4; threads++) {
+        struct way way = { .threads = threads, .slice_bytes = 1, .stop_after = 3 };
+        uint64_t batches = check(file, &way);
+
+        /* Those under way are still handed out. */
+        assert_true(batches >= 3 && batches <= 3 + 2 * threads);
+    }
+    dat_maker_finish(&maker);
+}
+
+static void test_destroy_with_slices_on_their_way_drops_them(void **state)
+{
+    const struct dat_maker_bytes *file = make("none");
+
+    (void)state;
+    for (unsigned handed_out = 0; handed_out < 5; handed_out++) {
+        struct trd_lines_rules rules = { .threads = 4, .slice_bytes = 1 };
+        struct trd_lines_batch batch;
+        struct trd_reader *reader;
+        struct trd_lines *lines;
+        char error[256];
+
+        assert_int_equal(
+            trd_reader_open_memory(&reader, file->bytes, file->size, error, sizeof(error)), 0);
+        assert_int_equal(trd_lines_create(&lines, reader, &rules, 0), 0);
+        for (unsigned i = 0; i < handed_out; i++)
+            assert_int_equal(trd_lines_next(lines, &batch), 1);
         trd_lines_destroy(lines);
-        assert_true(received.lines <= count);
-        free(received.bytes);
+        trd_reader_destroy(reader);
     }
+    dat_maker_finish(&maker);
 }
 
-static void test_ready_args_longer_than_any_event_arrive_whole(void **state)
+static void test_a_number_of_threads_that_makes_no_sense_is_refused(void **state)
 {
-    const size_t size = 3 * TRD_JSON_LINE_MAX;
-    struct received received;
-    struct trd_lines *lines = start(1, &received);
-    struct trd_record record;
-    char *args = malloc(size);
-
-    (void)state;
-    assert_non_null(args);
-    memset(args, ' ', size);
-    args[0] = '{';
-    args[size - 1] = '}';
-    for (uint64_t i = 0; i < 3; i++) {
-        trd_record_init(&record);
-        record.ts_ns = i + 1;
-        record.name = "large";
-        record.args_json = args;
-        record.args_json_size = (uint32_t)size;
-        assert_int_equal(trd_lines_put(lines, &record, FIRST_SEQ + i), 0);
-    }
-    trd_lines_flush(lines);
-    assert_int_equal(received.lines, 3);
-    assert_true(received.size > 3 * size);
-    assert_non_null(memmem(received.bytes, received.size, args, size));
-    trd_lines_destroy(lines);
-    free(received.bytes);
-    free(args);
-}
-
-static void test_a_number_of_workers_that_makes_no_sense_is_refused(void **state)
-{
+    const struct dat_maker_bytes *file = make("none");
+    struct trd_lines_rules rules = { .threads = 0 };
     struct trd_lines *lines = NULL;
+    struct trd_reader *reader;
+    char error[256];
 
     (void)state;
-    assert_int_equal(trd_lines_create(&lines, 0, NULL, on_ready, NULL), -EINVAL);
-    assert_int_equal(trd_lines_create(&lines, TRD_LINES_WORKERS_MAX + 1, NULL, on_ready, NULL),
-                     -EINVAL);
+    assert_int_equal(trd_reader_open_memory(&reader, file->bytes, file->size, error, sizeof(error)),
+                     0);
+    assert_int_equal(trd_lines_create(&lines, reader, &rules, 0), -EINVAL);
+    rules.threads = TRD_LINES_THREADS_MAX + 1;
+    assert_int_equal(trd_lines_create(&lines, reader, &rules, 0), -EINVAL);
     assert_null(lines);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (trd_catalog_create(&catalog, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 8) != 0)
-        return -1;
-    return trd_catalog_add_format(catalog, "test", format, sizeof(format) - 1);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    trd_catalog_destroy(catalog);
-    return 0;
+    trd_reader_destroy(reader);
+    dat_maker_finish(&maker);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_worker_gives_the_bytes_of_one_thread),
-        cmocka_unit_test(test_many_workers_give_the_bytes_of_one_thread),
-        cmocka_unit_test(test_flush_hands_out_everything_at_once),
-        cmocka_unit_test(test_destroy_with_blocks_on_their_way_drops_them),
-        cmocka_unit_test(test_ready_args_longer_than_any_event_arrive_whole),
-        cmocka_unit_test(test_a_number_of_workers_that_makes_no_sense_is_refused),
+        cmocka_unit_test(test_slices_of_a_plain_file_give_the_lines_of_one_reading),
+        cmocka_unit_test(test_what_is_behind_damage_comes_from_the_reader),
+        cmocka_unit_test(test_page_heads_that_lie_change_nothing),
+        cmocka_unit_test(test_a_file_that_was_cut_gives_the_same_lines_and_sentences),
+        cmocka_unit_test(test_a_compressed_file_is_left_to_the_reader),
+        cmocka_unit_test(test_after_stop_the_reader_has_the_rest),
+        cmocka_unit_test(test_destroy_with_slices_on_their_way_drops_them),
+        cmocka_unit_test(test_a_number_of_threads_that_makes_no_sense_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

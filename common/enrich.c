@@ -25,7 +25,6 @@ int trd_enrich_create(struct trd_enrich **out)
     derived_init(&enrich->derived);
     enrich->resolver = (struct trd_json_names){ .resolve = enrich_resolve,
                                                 .symbol = enrich_symbol,
-                                                .knows_code = enrich_knows_code,
                                                 .context = enrich };
     enrich->purge_ns = UINT64_MAX;
     *out = enrich;

@@ -127,17 +127,6 @@ void enrich_unload_module(struct trd_enrich *enrich, const struct trd_record *re
 
 /* For the writer of lines */
 
-bool enrich_knows_code(void *context, int32_t pid)
-{
-    const struct trd_enrich *enrich = context;
-    const struct process *process;
-
-    if (enrich->code_maps == 0)
-        return false;
-    process = enrich_find_process(enrich, pid);
-    return process && process->code;
-}
-
 const char *enrich_symbol(void *context, int32_t pid, uint64_t address, uint64_t ts_ns,
                           size_t *out_size, uint64_t *out_offset)
 {

@@ -180,7 +180,6 @@ void enrich_unload_method(struct trd_enrich *enrich, const struct trd_record *re
 void enrich_unload_module(struct trd_enrich *enrich, const struct trd_record *record,
                           uint64_t module);
 void enrich_destroy_code(struct trd_enrich *enrich, struct process *process);
-bool enrich_knows_code(void *enrich, int32_t pid);
 const char *enrich_symbol(void *enrich, int32_t pid, uint64_t address, uint64_t ts_ns,
                           size_t *out_size, uint64_t *out_offset);
 /* Puts down the code addresses in that field which nobody told of. */

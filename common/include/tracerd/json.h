@@ -6,7 +6,6 @@
 #ifndef TRACERD_JSON_H
 #define TRACERD_JSON_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,15 +19,13 @@ struct trd_json;
  * Names behind ids: `resolve` answers a METHOD, MODULE, ASSEMBLY or THREAD id of process `pid`
  * with text (*out_size bytes, borrowed until the next call), or NULL. May be NULL.
  * `symbol` answers an address of code of the process with the name of what lay there at ts_ns and
- * the offset in it; asked where the kernel's symbols have no answer. `knows_code` says for which
- * processes it may have one. Both may be NULL, together.
+ * the offset in it; asked where the kernel's symbols have no answer. May be NULL.
  */
 struct trd_json_names {
     const char *(*resolve)(void *context, int32_t pid, enum trd_meaning meaning, uint64_t id,
                            size_t *out_size);
     const char *(*symbol)(void *context, int32_t pid, uint64_t address, uint64_t ts_ns,
                           size_t *out_size, uint64_t *out_offset);
-    bool (*knows_code)(void *context, int32_t pid);
     void *context;
 };
 

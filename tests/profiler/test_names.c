@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fake_info.h"
+#include "fake_stubs.h"
 #include "names.h"
 #include "names_known.h"
 #include "names_source.h"
@@ -254,6 +255,51 @@ static void test_type_that_is_not_complete_has_a_name(void **state)
     assert_int_equal(name.token, 0);
 }
 
+/* One method of the runtime answers oddly, in each way it could; the others as they should. */
+static void check_names_under_fault(void)
+{
+    static const ClassID classes[] = { FAKE_PLAIN_CLASS, FAKE_PAIR_CLASS, FAKE_GRIDS_CLASS,
+                                       FAKE_POINTERS_CLASS, FAKE_DEEP_CLASS };
+    struct method_name method;
+    struct type_name type;
+
+    fake.method_type = FAKE_MACHINE_TYPE;
+    fake.method = "MoveNext";
+    fake.arguments = 2;
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+        fake.function_class = classes[i];
+        names_method(fake_info(), 1, &method);
+        assert_in_range(method.size, 1, NAMES_TEXT_MAX);
+        assert_true(method.raw_size <= NAMES_TEXT_MAX);
+        names_type(fake_info(), classes[i], &type);
+        assert_in_range(type.size, 1, NAMES_TEXT_MAX);
+    }
+}
+
+static void test_names_are_told_whatever_one_answer_is(void **state)
+{
+    static const HRESULT results[] = { S_OK, S_FALSE, E_FAIL, CORPROF_E_DATAINCOMPLETE };
+    unsigned spoiled = 0;
+
+    (void)state;
+    for (int object = FAKE_INFO; object <= FAKE_IMPORT; object++)
+        for (int slot = 3; slot < FAKE_SLOTS; slot++)
+            for (int spoil = FAKE_AS_IT_IS; spoil < FAKE_SPOILS; spoil++)
+                for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+                    if (!fake_method_name((enum fake_object)object, slot) ||
+                        (spoil == FAKE_OUTS_POISON && SUCCEEDED(results[i])) ||
+                        !fake_can_spoil((enum fake_object)object, slot, (enum fake_spoil)spoil))
+                        continue;
+                    (void)fake_reset();
+                    fake_fault = (struct fake_fault){ true, (enum fake_object)object, slot,
+                                                      results[i], (enum fake_spoil)spoil };
+                    check_names_under_fault();
+                    spoiled++;
+                }
+    fake_fault.armed = false;
+    assert_true(spoiled > 1000);
+}
+
 static void check_type(ObjectID object, const char *expected)
 {
     char text[NAMES_TEXT_MAX];
@@ -365,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_type_is_named_with_what_it_is_made_of),
         cmocka_unit_test(test_type_without_end_is_cut),
         cmocka_unit_test(test_type_that_is_not_complete_has_a_name),
+        cmocka_unit_test(test_names_are_told_whatever_one_answer_is),
         cmocka_unit_test(test_type_of_an_object_is_asked_for_once),
         cmocka_unit_test(test_type_is_asked_for_again_once_names_were_forgotten),
         cmocka_unit_test(test_type_beyond_what_is_remembered_still_has_its_name),

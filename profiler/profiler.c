@@ -56,11 +56,18 @@ static uint32_t parse_categories(const char *list)
 static uint32_t ring_size_wanted(void)
 {
     const char *text = getenv(TRD_ENV_RING_BYTES);
-    unsigned long size = text ? strtoul(text, NULL, 10) : 0;
+    char *end = NULL;
+    unsigned long size;
 
-    if (size < TRD_RING_SIZE_MIN || size > TRD_RING_SIZE_MAX || (size & (size - 1)))
+    if (!text || !*text)
         return TRD_RING_SIZE_DEFAULT;
-    return (uint32_t)size;
+    size = strtoul(text, &end, 10);
+    if (*end == '\0' && size >= TRD_RING_SIZE_MIN && size <= TRD_RING_SIZE_MAX &&
+        (size & (size - 1)) == 0)
+        return (uint32_t)size;
+    log_line("%s=%s is no power of two from %d to %d: %d is taken", TRD_ENV_RING_BYTES, text,
+             TRD_RING_SIZE_MIN, TRD_RING_SIZE_MAX, TRD_RING_SIZE_DEFAULT);
+    return TRD_RING_SIZE_DEFAULT;
 }
 
 /* Events of these refer to neither method nor type. */

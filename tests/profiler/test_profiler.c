@@ -57,6 +57,59 @@ static void test_profiler_obeys_its_environment_until_it_is_told(void **state)
     traced_finish(&traced);
 }
 
+static bool log_has(const char *path, const char *text)
+{
+    char content[4096] = "";
+    FILE *file = fopen(path, "r");
+    size_t size = file ? fread(content, 1, sizeof(content) - 1, file) : 0;
+
+    if (file)
+        fclose(file);
+    return size > 0 && strstr(content, text);
+}
+
+static const char *ring_bytes; /* what the environment says */
+
+static int start_with_ring_bytes(struct traced *traced)
+{
+    char log[128];
+
+    snprintf(log, sizeof(log), "%s/log", traced->directory);
+    setenv(TRD_ENV_LOG, log, 1);
+    setenv(TRD_ENV_RING_BYTES, ring_bytes, 1);
+    (void)traced_initialize(traced);
+    TRACED_EXPECT(!getenv(TRD_ENV_RING_BYTES)); /* read, and not for the children */
+    if (log_has(log, TRD_ENV_RING_BYTES))
+        TRACED_EXPECT(arena_get()->ring_size == TRD_RING_SIZE_DEFAULT);
+    _exit(log_has(log, ring_bytes)                                  ? 1
+          : arena_get()->ring_size == strtoul(ring_bytes, NULL, 10) ? 0
+                                                                    : 2);
+}
+
+static void test_ring_size_that_cannot_be_is_said_in_the_log(void **state)
+{
+    static const struct {
+        const char *bytes;
+        int status;
+    } cases[] = { { "16384", 0 },    { "16777216", 0 }, { "8192", 1 }, { "33554432", 1 },
+                  { "65000", 1 },    { "-65536", 1 },   { "64k", 1 },  { "65536x", 1 },
+                  { "nonsense", 1 }, { "0", 1 },        { " ", 1 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct traced traced;
+        char log[128];
+
+        ring_bytes = cases[i].bytes;
+        traced_prepare(&traced);
+        traced_start(&traced, start_with_ring_bytes);
+        assert_int_equal(traced_wait(&traced), cases[i].status << 8);
+        snprintf(log, sizeof(log), "%s/log", traced.directory);
+        (void)unlink(log);
+        traced_finish(&traced);
+    }
+}
+
 /* Detach, and attach again */
 
 static int leave_and_come_back(struct traced *traced)
@@ -410,6 +463,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_profiler_obeys_its_environment_until_it_is_told),
+        cmocka_unit_test(test_ring_size_that_cannot_be_is_said_in_the_log),
         cmocka_unit_test(test_profiler_detaches_and_can_be_attached_again),
         cmocka_unit_test(test_detach_waits_for_the_callback_that_is_under_way),
         cmocka_unit_test(test_profiler_that_is_loaded_again_goes_on_undisturbed),

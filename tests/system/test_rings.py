@@ -1,0 +1,82 @@
+"""A ring for each thread: what they take of memory, and that threads that come and go lose nothing by it."""
+
+import os
+
+from house import TRACERD, Timeline, finish, folder, managed, report_of, start, stopped_at_end
+
+MIB = 1 << 20
+MEMORY_MAX = 8 * MIB  # for 64 threads, by default
+RING_BYTES = 64 << 10
+TYPE = "Tracerd.Managed.Crowded"
+
+
+def arena_memory(pid):
+    """Bytes of the arena that are in memory, as the kernel counts the mapping."""
+    total, inside = 0, False
+    with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as smaps:
+        for line in smaps:
+            first = line.split()[0]
+            if "-" in first:
+                inside = "/memfd:tracerd-arena" in line
+            elif inside and first == "Rss:":
+                total += int(line.split()[1]) << 10
+    return total
+
+
+def crowd(runtime, how, count, each, *options, **environment):
+    """The program run to its end: its timeline, its report, and the memory of the arena while all threads had a ring."""
+    with folder() as place:
+        process = start(TRACERD, "run", "-q", "-o", place / "out.ndjson", "--no-kernel", *options, "--",
+                        *managed(runtime, "crowd", how, count, each), stdin=-1, env={**os.environ, **environment})
+        with stopped_at_end(process):
+            word, pid = process.stdout.readline().split()
+            assert word == "ready"
+            memory = arena_memory(pid)
+            process.stdin.write("\n")
+            process.stdin.flush()
+            out, _ = finish(process)
+        return Timeline(place / "out.ndjson"), report_of(out), memory
+
+
+def check(timeline, report, count):
+    """Threads and exceptions are those of the program, as far as nothing was lost, and what was lost is told."""
+    timeline.check_sums(lost=None)
+    lost = int(timeline.bye["lost"])
+    pid = report["pid"]
+    seen = sum(event["args"]["type"] == TYPE for event in timeline.events("clr:exception_thrown", pid))
+    assert report["thrown"][TYPE] - lost <= seen <= report["thrown"][TYPE]
+    if lost == 0:
+        # A thread names itself: the event is on it.
+        named = {event["args"]["name"]: event["tid"] for event in timeline.events("clr:thread_name", pid)}
+        assigned = {event["args"]["os_tid"] for event in timeline.events("clr:thread_assigned", pid)}
+        crowd_threads = [thread for thread in report["threads"] if thread["name"].startswith("crowd-")]
+        assert len(crowd_threads) == count
+        for thread in crowd_threads:
+            assert named[thread["name"]] == thread["tid"] and thread["tid"] in assigned, thread
+    return lost
+
+
+def test_500_threads_one_after_the_other_share_some_rings(runtime):
+    timeline, report, memory = crowd(runtime, "sequential", 500, 2)
+    lost = check(timeline, report, 500)
+    assert lost == 0, timeline.bye
+    assert memory <= MEMORY_MAX, memory
+    print(f"{memory >> 10} KiB")
+
+
+def test_500_threads_at_once_have_a_ring_each(runtime):
+    timeline, report, memory = crowd(runtime, "together", 500, 2)
+    lost = check(timeline, report, 500)
+    assert lost == 0, timeline.bye
+    assert memory >= 500 * 4096, "each has touched its own"
+    print(f"{memory >> 10} KiB")
+
+
+def test_rings_of_64_threads_that_were_full_take_no_more_than_8_mib():
+    """Each thread writes several times what its ring holds."""
+    timeline, report, memory = crowd("10", "together", 64, 2000, "--clr", "exception")
+    lost = check(timeline, report, 64)
+    events = timeline.count("clr:exception_thrown") + timeline.count("clr:exception_caught")
+    assert memory >= 64 * RING_BYTES, f"the rings were not full: {memory}"
+    assert memory <= MEMORY_MAX, memory
+    print(f"{memory >> 10} KiB, {events} events, {lost} lost")

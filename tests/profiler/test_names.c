@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "fake_info.h"
@@ -334,6 +335,69 @@ static void test_type_is_asked_for_again_once_names_were_forgotten(void **state)
     }
 }
 
+#define KEEPERS 4
+#define KEPT_ROUNDS 300000
+#define RIVALS 4
+static ClassID rivals[RIVALS]; /* types that are kept in the same place */
+
+static size_t spell(ClassID class_id, char *text)
+{
+    size_t size = NAMES_KEPT_MAX - class_id / 8 % 3;
+
+    memset(text, 'a' + (int)(class_id / 8 % 26), size);
+    return size;
+}
+
+/* Those that drive the first one out. */
+static void find_rivals(void)
+{
+    char text[NAMES_KEPT_MAX];
+    size_t found = 1;
+
+    rivals[0] = 8;
+    for (ClassID class_id = 16; found < RIVALS; class_id += 8) {
+        names_keep(rivals[0], text, spell(rivals[0], text));
+        names_keep(class_id, text, spell(class_id, text));
+        if (names_kept(rivals[0], text) == 0)
+            rivals[found++] = class_id;
+    }
+}
+
+/* Counts the names that were not those of the type. */
+static void *keep_and_look(void *context)
+{
+    uintptr_t wrong = 0;
+    char text[NAMES_KEPT_MAX], expected[NAMES_KEPT_MAX];
+
+    for (uintptr_t i = (uintptr_t)context; i < KEPT_ROUNDS; i++) {
+        ClassID class_id = rivals[i % RIVALS];
+        size_t size = spell(class_id, expected), kept;
+
+        names_keep(class_id, expected, size);
+        kept = names_kept(class_id, text);
+        if (kept > 0)
+            wrong += kept != size || memcmp(text, expected, size) != 0;
+    }
+    return (void *)wrong;
+}
+
+static void test_type_is_never_given_the_name_of_another(void **state)
+{
+    pthread_t threads[KEEPERS];
+    void *wrong;
+
+    (void)state;
+    names_forget();
+    find_rivals();
+    for (uintptr_t i = 0; i < KEEPERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, keep_and_look, (void *)i), 0);
+    for (size_t i = 0; i < KEEPERS; i++) {
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    names_forget();
+}
+
 static void test_type_beyond_what_is_remembered_still_has_its_name(void **state)
 {
     (void)state;
@@ -414,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_names_are_told_whatever_one_answer_is),
         cmocka_unit_test(test_type_of_an_object_is_asked_for_once),
         cmocka_unit_test(test_type_is_asked_for_again_once_names_were_forgotten),
+        cmocka_unit_test(test_type_is_never_given_the_name_of_another),
         cmocka_unit_test(test_type_beyond_what_is_remembered_still_has_its_name),
         cmocka_unit_test(test_type_that_cannot_be_told_has_no_name),
         cmocka_unit_test(test_text_of_every_width_is_converted),

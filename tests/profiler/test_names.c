@@ -336,8 +336,9 @@ static void test_type_is_asked_for_again_once_names_were_forgotten(void **state)
 }
 
 #define KEEPERS 4
-#define KEPT_ROUNDS 300000
+#define KEPT_ROUNDS 3000000
 #define RIVALS 4
+static pthread_barrier_t keepers_ready;
 static ClassID rivals[RIVALS]; /* types that are kept in the same place */
 
 static size_t spell(ClassID class_id, char *text)
@@ -369,6 +370,7 @@ static void *keep_and_look(void *context)
     uintptr_t wrong = 0;
     char text[NAMES_KEPT_MAX], expected[NAMES_KEPT_MAX];
 
+    (void)pthread_barrier_wait(&keepers_ready);
     for (uintptr_t i = (uintptr_t)context; i < KEPT_ROUNDS; i++) {
         ClassID class_id = rivals[i % RIVALS];
         size_t size = spell(class_id, expected), kept;
@@ -389,12 +391,14 @@ static void test_type_is_never_given_the_name_of_another(void **state)
     (void)state;
     names_forget();
     find_rivals();
+    assert_int_equal(pthread_barrier_init(&keepers_ready, NULL, KEEPERS), 0);
     for (uintptr_t i = 0; i < KEEPERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, keep_and_look, (void *)i), 0);
     for (size_t i = 0; i < KEEPERS; i++) {
         assert_int_equal(pthread_join(threads[i], &wrong), 0);
         assert_null(wrong);
     }
+    (void)pthread_barrier_destroy(&keepers_ready);
     names_forget();
 }
 

@@ -113,6 +113,13 @@ struct trd_ring *arena_take_ring(void)
     return NULL;
 }
 
+uint32_t arena_ring_index(const struct trd_ring *ring)
+{
+    uint64_t offset = (uint64_t)((const uint8_t *)ring - (const uint8_t *)arena.head);
+
+    return (uint32_t)((offset - TRD_ARENA_HEAD_SIZE) / (TRD_RING_HEAD_SIZE + arena.ring_size));
+}
+
 void arena_recycle(struct trd_ring *ring)
 {
     uint32_t expected = TRD_RING_LEFT;

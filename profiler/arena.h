@@ -17,6 +17,8 @@ int arena_fd(void);
 
 /* Takes a free ring for the calling thread; NULL if there is none. */
 struct trd_ring *arena_take_ring(void);
+/* Its number in the arena. */
+uint32_t arena_ring_index(const struct trd_ring *ring);
 /* Gives the ring of an ended thread to the next one, if all of it was taken by the reader. */
 void arena_recycle(struct trd_ring *ring);
 

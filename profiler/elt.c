@@ -13,7 +13,6 @@
 #include "log.h"
 #include "names.h"
 #include "profiler.h"
-#include "writer.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)
 #define HAS_STUBS 1
@@ -23,50 +22,6 @@
 
 static struct elt_patterns patterns; /* constant once elt_choose has returned */
 static bool may_hook;
-
-/* The hooks */
-
-void elt_on_enter(FunctionID function)
-{
-    struct trd_ev_method_enter *event;
-    struct writer writer;
-
-    if (!gate_wants(TRD_CATEGORY_METHOD) ||
-        !(event = WRITER_BEGIN(&writer, method_enter, METHOD, 0)))
-        return;
-    event->method = function;
-    writer_commit(&writer);
-}
-
-void elt_write_leave(FunctionID function, bool unwound)
-{
-    struct trd_ev_method_leave *event;
-    struct writer writer;
-
-    if (!gate_wants(TRD_CATEGORY_METHOD) ||
-        !(event = WRITER_BEGIN(&writer, method_leave, METHOD, 0)))
-        return;
-    event->method = function;
-    event->unwound = unwound;
-    writer_commit(&writer);
-}
-
-void elt_on_leave(FunctionID function)
-{
-    elt_write_leave(function, false);
-}
-
-void elt_on_tailcall(FunctionID function)
-{
-    struct trd_ev_method_tailcall *event;
-    struct writer writer;
-
-    if (!gate_wants(TRD_CATEGORY_METHOD) ||
-        !(event = WRITER_BEGIN(&writer, method_tailcall, METHOD, 0)))
-        return;
-    event->method = function;
-    writer_commit(&writer);
-}
 
 bool elt_is_active(void)
 {

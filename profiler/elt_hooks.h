@@ -10,13 +10,14 @@
 void elt_stub_enter(void);
 void elt_stub_leave(void);
 void elt_stub_tailcall(void);
-/* elt.c: what those call. Managed code on its way: nothing but the ring is touched. */
+/* elt_hot.c: what those call. */
 void elt_on_enter(FunctionID function);
 void elt_on_leave(FunctionID function);
 void elt_on_tailcall(FunctionID function);
 
 /* Methods are hooked in this process. */
 bool elt_is_active(void);
-void elt_write_leave(FunctionID function, bool unwound);
+/* An exception has taken the frame away. */
+void elt_write_unwound(FunctionID function);
 
 #endif

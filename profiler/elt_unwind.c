@@ -74,7 +74,7 @@ void elt_unwind_leave(void)
     FunctionID function = take();
 
     if (function && elt_takes(function))
-        elt_write_leave(function, true);
+        elt_write_unwound(function);
 }
 
 void elt_unwind_caught(void)

@@ -8,28 +8,18 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 #include <unistd.h>
 
-struct writer_ring {
-    struct trd_ring *ring; /* borrowed from the arena */
-    uint8_t *bytes;
-    uint64_t mask;
-    bool fence;
-    bool woken; /* asked for a sweep since the ring was last below half */
-};
+#include "writer_ring.h"
 
 static pthread_key_t ring_key;
 static bool key_made;
 static void (*wake_sender)(void);
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+/* One for each ring; memory is touched as threads come. */
+static struct writer_ring views[TRD_RING_COUNT_DEFAULT];
+struct writer_ring *_Atomic writer_table[1u << WRITER_TABLE_BITS];
+#define TABLE_MASK ((1u << WRITER_TABLE_BITS) - 1)
 
 /* The thread ended: its ring can be drained and given away. Not so in a forked child, whose one
  * thread is a copy: the ring goes on to be its parent's. */
@@ -37,13 +27,16 @@ static void leave_ring(void *value)
 {
     struct writer_ring *owner = value;
 
+    /* The thread pointer may come again for another thread. */
+    atomic_store_explicit(&owner->thread, 0, memory_order_relaxed);
     if (arena_get()->pid == (uint32_t)getpid())
         atomic_store_explicit(&owner->ring->state, TRD_RING_LEFT, memory_order_release);
-    free(owner);
 }
 
 int writer_init(void (*wake)(void))
 {
+    if (arena_get()->ring_count > sizeof(views) / sizeof(views[0]))
+        return -EINVAL;
     if (!key_made && pthread_key_create(&ring_key, leave_ring) != 0)
         return -EAGAIN;
     key_made = true;
@@ -51,19 +44,21 @@ int writer_init(void (*wake)(void))
     return 0;
 }
 
-static __attribute__((cold, noinline)) struct writer_ring *take_ring(void)
+static struct writer_ring *take_ring(void)
 {
-    struct writer_ring *owner = malloc(sizeof(*owner));
-    struct trd_ring *ring = owner ? arena_take_ring() : NULL;
+    struct trd_ring *ring = arena_take_ring();
+    struct writer_ring *owner;
 
-    if (!ring) {
-        free(owner);
+    if (!ring)
         return NULL;
-    }
-    *owner = (struct writer_ring){ .ring = ring,
-                                   .bytes = trd_ring_bytes(ring),
-                                   .mask = arena_get()->ring_size - 1,
-                                   .fence = arena_writers_fence() };
+    owner = &views[arena_ring_index(ring)];
+    owner->ring = ring;
+    owner->bytes = trd_ring_bytes(ring);
+    owner->mask = arena_get()->ring_size - 1;
+    owner->limit = 0;
+    owner->fence = arena_writers_fence();
+    owner->woken = false;
+    atomic_store_explicit(&owner->thread, writer_thread_pointer(), memory_order_relaxed);
     if (pthread_setspecific(ring_key, owner) != 0) {
         leave_ring(owner);
         return NULL;
@@ -71,82 +66,92 @@ static __attribute__((cold, noinline)) struct writer_ring *take_ring(void)
     return owner;
 }
 
-static __attribute__((cold, noinline)) struct writer_ring *take_ring_or_count(void)
+/* Into a place that nobody has, or else into the first: whoever was there asks again. */
+static void remember(struct writer_ring *owner, uint32_t first)
 {
-    struct writer_ring *owner = take_ring();
+    for (uint32_t way = 0; way < WRITER_TABLE_WAYS; way++) {
+        struct writer_ring *_Atomic *place = &writer_table[(first + way) & TABLE_MASK];
+        struct writer_ring *other = atomic_load_explicit(place, memory_order_relaxed);
 
+        if (!other || atomic_load_explicit(&other->thread, memory_order_relaxed) == 0) {
+            atomic_store_explicit(place, owner, memory_order_release);
+            return;
+        }
+    }
+    atomic_store_explicit(&writer_table[first], owner, memory_order_release);
+}
+
+__attribute__((cold, noinline)) struct writer_ring *writer_ring_find_slow(void)
+{
+    uintptr_t thread = writer_thread_pointer();
+    uint32_t first = writer_table_place(thread);
+    struct writer_ring *owner;
+
+    for (uint32_t way = 1; way < WRITER_TABLE_WAYS; way++) {
+        owner =
+            atomic_load_explicit(&writer_table[(first + way) & TABLE_MASK], memory_order_relaxed);
+        if (owner && atomic_load_explicit(&owner->thread, memory_order_relaxed) == thread)
+            return owner;
+    }
+    owner = pthread_getspecific(ring_key);
     if (!owner)
+        owner = take_ring();
+    if (owner)
+        remember(owner, first);
+    else
         atomic_fetch_add_explicit(&arena_get()->orphan_dropped, 1, memory_order_relaxed);
     return owner;
 }
 
-/* Only the owner counts, so load and store do; others merely read. */
-static inline void count(_Atomic uint64_t *counter)
+static bool drop(struct writer_ring *owner, enum trd_category category, uint64_t ts_ns)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
+    struct trd_ring *ring = owner->ring;
 
-static __attribute__((cold, noinline)) void *drop(struct trd_ring *ring, enum trd_category category,
-                                                  uint64_t ts_ns)
-{
     /* Whoever sees this drop also sees that it was produced. */
     atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_release);
-    count(&ring->dropped_by_category[category]);
+    writer_count(&ring->dropped_by_category[category]);
     /* The interval is in place before the count that it belongs to. */
     if (atomic_load_explicit(&ring->untold, memory_order_relaxed) == 0)
         atomic_store_explicit(&ring->untold_from_ns, ts_ns, memory_order_relaxed);
     atomic_store_explicit(&ring->untold_to_ns, ts_ns, memory_order_relaxed);
     atomic_fetch_add_explicit(&ring->untold, 1, memory_order_release);
     atomic_store_explicit(&ring->writing, 0, memory_order_release);
-    return NULL;
+    owner->limit = 0; /* the next one tells of it, if there is room */
+    return false;
 }
 
-static __attribute__((cold, noinline)) void ask_for_sweep(struct writer_ring *owner)
-{
-    if (!owner->woken)
-        wake_sender();
-    owner->woken = true;
-}
-
-/* Room for `size` contiguous bytes behind *position, which moves over the padding this needs. */
-static inline bool find_room(struct writer_ring *owner, uint64_t *position, uint32_t size)
+/* Room for `size` contiguous bytes behind *position, which moves over the padding this needs. Up to
+ * half of the ring, or to its end, what follows needs no other look. */
+static bool find_room(struct writer_ring *owner, uint64_t *position, uint32_t size)
 {
     uint64_t ring_size = owner->mask + 1;
     uint64_t tail = atomic_load_explicit(&owner->ring->tail, memory_order_acquire);
     uint64_t to_end = ring_size - (*position & owner->mask);
     uint64_t padding = to_end < size ? to_end : 0;
-    uint64_t taken = *position - tail;
+    uint64_t end = *position + padding + size;
+    uint64_t lap_end = ((*position + padding) | owner->mask) + 1;
+    bool above_half = end - tail > ring_size / 2;
 
-    if (__builtin_expect(taken > ring_size / 2, 0))
-        ask_for_sweep(owner);
-    else
-        owner->woken = false;
-    if (taken + padding + size > ring_size)
+    if (above_half && !owner->woken)
+        wake_sender();
+    owner->woken = above_half;
+    if (end - tail > ring_size)
         return false;
     if (padding) {
         *(struct trd_event_head *)(owner->bytes + (*position & owner->mask)) =
             (struct trd_event_head){ .size = (uint32_t)padding, .id = TRD_EVENT_PADDING };
         *position += padding;
     }
+    owner->limit = tail + (above_half ? ring_size : ring_size / 2);
+    if (owner->limit > lap_end)
+        owner->limit = lap_end;
     return true;
-}
-
-static inline struct trd_event_head *place_head(struct writer_ring *owner, uint64_t position,
-                                                uint16_t id, uint32_t size, uint64_t ts_ns)
-{
-    struct trd_event_head *head =
-        (struct trd_event_head *)(owner->bytes + (position & owner->mask));
-
-    *head = (struct trd_event_head){ .size = size, .id = id, .ts_ns = ts_ns };
-    return head;
 }
 
 #define LOST_SIZE trd_event_size(sizeof(struct trd_ev_lost))
 
 /* Room is back: first say what is missing. The caller has made sure that both fit. */
-static __attribute__((cold, noinline)) uint64_t tell_lost(struct writer_ring *owner,
-                                                          uint64_t position, uint64_t ts_ns)
+static uint64_t tell_lost(struct writer_ring *owner, uint64_t position, uint64_t ts_ns)
 {
     struct trd_ring *ring = owner->ring;
     uint64_t lost = atomic_load_explicit(&ring->untold, memory_order_relaxed);
@@ -158,7 +163,8 @@ static __attribute__((cold, noinline)) uint64_t tell_lost(struct writer_ring *ow
         !atomic_compare_exchange_strong_explicit(&ring->untold, &lost, 0, memory_order_acquire,
                                                  memory_order_relaxed))
         return position;
-    head = place_head(owner, position, TRD_EV_lost, LOST_SIZE, ts_ns);
+    head = (struct trd_event_head *)(owner->bytes + (position & owner->mask));
+    *head = (struct trd_event_head){ .size = LOST_SIZE, .id = TRD_EV_lost, .ts_ns = ts_ns };
     event = (struct trd_ev_lost *)(head + 1);
     event->from = atomic_load_explicit(&ring->untold_from_ns, memory_order_relaxed);
     event->to = atomic_load_explicit(&ring->untold_to_ns, memory_order_relaxed);
@@ -166,40 +172,32 @@ static __attribute__((cold, noinline)) uint64_t tell_lost(struct writer_ring *ow
     return position + LOST_SIZE;
 }
 
+__attribute__((cold, noinline)) bool writer_ring_make_room(struct writer_ring *owner,
+                                                           uint64_t *position, uint32_t size,
+                                                           enum trd_category category, uint64_t ts)
+{
+    bool untold = atomic_load_explicit(&owner->ring->untold, memory_order_relaxed) != 0;
+
+    if (size > TRD_EVENT_SIZE_MAX - LOST_SIZE ||
+        !find_room(owner, position, size + (untold ? LOST_SIZE : 0)))
+        return drop(owner, category, ts);
+    if (untold)
+        *position = tell_lost(owner, *position, ts);
+    return true;
+}
+
 void *writer_begin(struct writer *writer, uint16_t id, enum trd_category category,
                    uint32_t fixed_size, uint32_t text_size)
 {
-    struct writer_ring *owner = pthread_getspecific(ring_key);
-    uint32_t size = trd_event_size(fixed_size + text_size);
-    struct trd_ring *ring;
-    uint64_t ts_ns, position;
-    bool untold;
+    struct writer_ring *owner = writer_ring_find();
 
-    if (__builtin_expect(!owner, 0) && !(owner = take_ring_or_count()))
+    if (__builtin_expect(!owner, 0) && !(owner = writer_ring_find_slow()))
         return NULL;
-    ring = owner->ring;
-
-    /* From here until head is published the sender must not promise a later time. The compiler
-     * keeps the order; the processor's part is arena_barrier, or the fence where that is refused.
-     */
-    atomic_store_explicit(&ring->writing, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(owner->fence, 0))
-        atomic_thread_fence(memory_order_seq_cst);
-    ts_ns = now_ns();
-    count(&ring->produced);
-
-    position = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    untold = atomic_load_explicit(&ring->untold, memory_order_relaxed) != 0;
-    if (size > TRD_EVENT_SIZE_MAX - LOST_SIZE ||
-        !find_room(owner, &position, size + (untold ? LOST_SIZE : 0)))
-        return drop(ring, category, ts_ns);
-    if (__builtin_expect(untold, 0))
-        position = tell_lost(owner, position, ts_ns);
-
+    writer->head = writer_ring_reserve(owner, id, category, trd_event_size(fixed_size + text_size),
+                                       &writer->position);
+    if (!writer->head)
+        return NULL;
     writer->owner = owner;
-    writer->position = position;
-    writer->head = place_head(owner, position, id, size, ts_ns);
     writer->used = fixed_size;
     writer->capacity = fixed_size + text_size;
     return writer->head + 1;
@@ -218,13 +216,8 @@ void writer_flag(struct writer *writer, uint16_t flags)
 
 void writer_commit(struct writer *writer)
 {
-    struct trd_ring *ring = writer->owner->ring;
     uint32_t size = trd_event_size(writer->used);
 
     writer->head->size = size;
-    /* Publishes the record, padding and a `lost` before it, to the sender and, once this process is
-     * dead, to the daemon. The reader has not moved tail over it yet. */
-    atomic_store_explicit(&ring->head, writer->position + size, memory_order_release);
-    /* The sender may promise the present again as far as this ring goes. */
-    atomic_store_explicit(&ring->writing, 0, memory_order_release);
+    writer_ring_publish(writer->owner, writer->position + size);
 }

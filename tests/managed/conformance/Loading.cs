@@ -102,7 +102,7 @@ namespace Tracerd.Managed
             return new WeakReference(context, true);
         }
 
-        private static void WaitUntilGone(WeakReference context)
+        public static void WaitUntilGone(WeakReference context)
         {
             for (int i = 0; context.IsAlive; i++)
             {

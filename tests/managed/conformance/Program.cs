@@ -18,6 +18,7 @@ namespace Tracerd.Managed
             {
                 { "alc-unload", Loading.Unload },
                 { "blocked", Waiting.Blocked },
+                { "class-balance", Family.Balance },
                 { "dataincomplete", Loading.Incomplete },
                 { "dynamic-methods", Emitted.Methods },
                 { "exception-order", ExceptionOrder.Run },

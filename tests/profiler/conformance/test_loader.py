@@ -80,3 +80,22 @@ def test_conformance_dataincomplete():
         return f"{contexts} contexts, {len(names)} methods named, {len(cell.events('gc_start'))} collections"
 
     row(check)
+
+
+def test_conformance_class_balance():
+    """Row 11: seven classes that only collectible contexts have: as many loads as unloads, of the same ids."""
+    contexts = 5
+
+    def check(runtime, mode):
+        cell = observe(runtime, mode, "class-balance", contexts, options=("--clr", "default,class"))
+        family = {args["type"]["id"]: args["name"] for args in cell.args("type")
+                  if args["name"].startswith("Tracerd.Managed.Relatives.")}
+        loaded = [args["type"]["id"] for args in cell.args("class_load") if args["type"]["id"] in family]
+        unloaded = [args["type"]["id"] for args in cell.args("class_unload") if args["type"]["id"] in family]
+        names = collections.Counter(family[identifier] for identifier in loaded)
+        expected = {"Tracerd.Managed.Relatives." + name.replace("`1", "<System.Int32>"): contexts for name in cell.facts["classes"]}
+        assert len(expected) == 7 and names == expected, names
+        assert collections.Counter(loaded) == collections.Counter(unloaded), (len(loaded), len(unloaded))
+        return f"{len(loaded)} loads, {len(unloaded)} unloads of 7 classes"
+
+    row(check)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "field.h"
+#include "filter_json.h"
 #include "filter_private.h"
 #include "idmap.h"
 
@@ -18,7 +19,8 @@
 
 struct trd_filter {
     struct filter_tree tree;
-    struct idmap programs; /* (schema, own name) -> struct filter_program, owned */
+    const struct trd_json_names *names; /* borrowed; NULL = none */
+    struct idmap programs;              /* (schema, own name) -> struct filter_program, owned */
     /* That of the last record: neighbours are often of one kind. */
     const struct trd_schema *last_schema;
     const struct filter_program *last;
@@ -57,6 +59,11 @@ void trd_filter_destroy(struct trd_filter *filter)
     free(filter);
 }
 
+void trd_filter_set_names(struct trd_filter *filter, const struct trd_json_names *names)
+{
+    filter->names = names;
+}
+
 const struct filter_tree *filter_tree(const struct trd_filter *filter)
 {
     return &filter->tree;
@@ -78,9 +85,13 @@ static bool load_element(const struct trd_schema *schema, const struct filter_lo
 static bool load_line(const struct filter_load *load, const struct trd_record *record,
                       uint64_t *out)
 {
-    int32_t number = load->from == FILTER_FROM_CPU   ? record->cpu
-                     : load->from == FILTER_FROM_PID ? record->pid
-                                                     : record->tid;
+    int32_t number;
+
+    if (load->from == FILTER_FROM_ARGS)
+        return filter_json_number(record, load->name, out);
+    number = load->from == FILTER_FROM_CPU   ? record->cpu
+             : load->from == FILTER_FROM_PID ? record->pid
+                                             : record->tid;
 
     if (load->from == FILTER_FROM_TS)
         *out = record->ts_ns;
@@ -233,8 +244,26 @@ static bool find_label_text(const struct filter_step *step, const struct trd_rec
     return false;
 }
 
-static bool find_text(const struct filter_step *step, const struct trd_record *record,
-                      const char **out, size_t *out_size)
+static bool find_reference(const struct trd_filter *filter, const struct filter_step *step,
+                           const struct trd_record *record, const char **out, size_t *out_size)
+{
+    const struct trd_field *field = step->field;
+    const struct trd_json_names *names = filter->names;
+    struct field_bytes bytes;
+
+    if (!names || !names->resolve ||
+        !field_find(record->schema, field, record->data, record->size, &bytes))
+        return false;
+    *out = names->resolve(
+        names->context, record->pid, (enum trd_meaning)field->meaning,
+        load_int(bytes.at, field->size, field->is_signed, record->schema->big_endian), out_size);
+    return *out != NULL;
+}
+
+/* `buffer` has FILTER_JSON_TEXT_MAX bytes, for texts that are to be decoded. */
+static bool find_text(const struct trd_filter *filter, const struct filter_step *step,
+                      const struct trd_record *record, char *buffer, const char **out,
+                      size_t *out_size)
 {
     static const char *const sources[] = { "ftrace", "clr", "tracerd" };
     struct field_bytes bytes;
@@ -242,6 +271,11 @@ static bool find_text(const struct filter_step *step, const struct trd_record *r
     switch (step->text_from) {
     case FILTER_TEXT_LABEL:
         return find_label_text(step, record, out, out_size);
+    case FILTER_TEXT_REFERENCE:
+        return find_reference(filter, step, record, out, out_size);
+    case FILTER_TEXT_ARGS:
+        *out = buffer;
+        return filter_json_text(record, step->name, buffer, FILTER_JSON_TEXT_MAX, out_size);
     case FILTER_TEXT_THREAD:
         *out = record->thread;
         *out_size = record->thread_size;
@@ -263,13 +297,15 @@ static bool find_text(const struct filter_step *step, const struct trd_record *r
     }
 }
 
-static bool holds_text(const struct filter_step *step, const struct trd_record *record)
+static bool holds_text(const struct trd_filter *filter, const struct filter_step *step,
+                       const struct trd_record *record)
 {
     const struct filter_node *literal = step->literal;
+    char buffer[FILTER_JSON_TEXT_MAX];
     const char *text;
     size_t size;
 
-    if (!find_text(step, record, &text, &size))
+    if (!find_text(filter, step, record, buffer, &text, &size))
         return false;
     switch (step->compare) {
     case FILTER_EQUAL:
@@ -283,7 +319,8 @@ static bool holds_text(const struct filter_step *step, const struct trd_record *
     }
 }
 
-static bool run(const struct filter_program *program, const struct trd_record *record)
+static bool run(const struct trd_filter *filter, const struct filter_program *program,
+                const struct trd_record *record)
 {
     uint16_t at = program->entry;
 
@@ -296,7 +333,7 @@ static bool run(const struct filter_program *program, const struct trd_record *r
             holds = load(&step->load, record, &value) &&
                     compare(step->compare, step->is_unsigned, value & step->mask, step->number);
         else if (step->code == FILTER_STEP_TEXT)
-            holds = holds_text(step, record);
+            holds = holds_text(filter, step, record);
         else
             holds = run_ops(program->ops + step->first_op, step->op_count, record, &value) &&
                     (value != 0) == step->wanted;
@@ -333,5 +370,5 @@ bool trd_filter_match(struct trd_filter *filter, const struct trd_record *record
         filter->last = record->name ? NULL : program;
         filter->last_schema = record->schema;
     }
-    return program ? run(program, record) : true;
+    return program ? run(filter, program, record) : true;
 }

@@ -243,7 +243,13 @@ static void bind_text(struct binder *binder, struct filter_step *step,
         bind_flag(binder, step, name);
     } else if (field && filter_field_is_text(field) && !name->has_index) {
         step->code = FILTER_STEP_TEXT;
-        step->text_from = filter_has_labels(field) ? FILTER_TEXT_LABEL : FILTER_TEXT_FIELD;
+        step->text_from = filter_has_labels(field)     ? FILTER_TEXT_LABEL
+                          : filter_is_reference(field) ? FILTER_TEXT_REFERENCE
+                                                       : FILTER_TEXT_FIELD;
+    } else if (!binder->schema) {
+        step->code = FILTER_STEP_TEXT;
+        step->text_from = FILTER_TEXT_ARGS;
+        step->name = name;
     }
 }
 

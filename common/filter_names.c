@@ -37,6 +37,19 @@ bool filter_has_labels(const struct trd_field *field)
            (field->meaning == TRD_MEANING_ENUM || field->meaning == TRD_MEANING_FLAGS);
 }
 
+bool filter_is_reference(const struct trd_field *field)
+{
+    switch (field->meaning) {
+    case TRD_MEANING_THREAD:
+    case TRD_MEANING_METHOD:
+    case TRD_MEANING_MODULE:
+    case TRD_MEANING_ASSEMBLY:
+        return field->storage == TRD_STORAGE_INT;
+    default:
+        return false;
+    }
+}
+
 bool filter_field_is_text(const struct trd_field *field)
 {
     switch (field->storage) {
@@ -45,7 +58,7 @@ bool filter_field_is_text(const struct trd_field *field)
     case TRD_STORAGE_TAIL_CHARS:
         return true;
     case TRD_STORAGE_INT:
-        return filter_has_labels(field);
+        return filter_has_labels(field) || filter_is_reference(field);
     default:
         return field->meaning == TRD_MEANING_TEXT && field->elem_size == 1;
     }
@@ -128,5 +141,12 @@ bool filter_find_load(const struct trd_schema *schema, const struct filter_node 
 {
     const struct filter_line_name *line = filter_line_name(node);
 
-    return line ? load_line(line, out) : load_field(schema, node, out);
+    if (line)
+        return load_line(line, out);
+    if (schema)
+        return load_field(schema, node, out);
+    *out = (struct filter_load){
+        .from = FILTER_FROM_ARGS, .size = 8, .is_signed = true, .name = node
+    };
+    return true;
 }

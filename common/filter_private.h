@@ -76,6 +76,7 @@ enum filter_from {
     FILTER_FROM_TID,
     FILTER_FROM_TS,
     FILTER_FROM_DUR,
+    FILTER_FROM_ARGS, /* of a record without a schema */
 };
 
 struct filter_load {
@@ -86,6 +87,7 @@ struct filter_load {
     uint16_t offset;
     const struct trd_field *array; /* element `index` of a dynamic array, else NULL */
     uint64_t index;
+    const struct filter_node *name; /* ARGS; borrowed from the tree */
 };
 
 /* Postfix on a stack: no expression holds more than every second of its nodes there. */
@@ -109,7 +111,9 @@ enum filter_code {
 /* Of a line itself; else a field. */
 enum filter_text_from {
     FILTER_TEXT_FIELD,
-    FILTER_TEXT_LABEL, /* name of an enum's value */
+    FILTER_TEXT_LABEL,     /* name of an enum's value */
+    FILTER_TEXT_REFERENCE, /* of what an id stands for */
+    FILTER_TEXT_ARGS,      /* of a record without a schema */
     FILTER_TEXT_THREAD,
     FILTER_TEXT_NAME,
     FILTER_TEXT_SOURCE,
@@ -129,6 +133,7 @@ struct filter_step {
     uint64_t mask, number;
     const struct trd_field *field;     /* TEXT */
     const struct filter_node *literal; /* TEXT; borrowed from the tree */
+    const struct filter_node *name;    /* TEXT of ARGS; likewise */
     uint16_t first_op, op_count;       /* OPS */
     bool wanted;                       /* OPS: the number must be not zero, or zero */
 };
@@ -166,6 +171,8 @@ bool filter_find_load(const struct trd_schema *schema, const struct filter_node 
 /* An integer with named values; the value of such a name. */
 bool filter_has_labels(const struct trd_field *field);
 bool filter_find_label(const struct trd_names *names, const char *text, uint64_t *out);
+/* An id whose name others know. */
+bool filter_is_reference(const struct trd_field *field);
 /* Can the field be compared with a text, with a number? */
 bool filter_field_is_text(const struct trd_field *field);
 bool filter_field_is_number(const struct trd_field *field);

@@ -131,6 +131,7 @@ int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options
         log_error("cannot start: no memory");
         return EXIT_NOTHING;
     }
+    selection_set_names(&pipeline->selection, trd_enrich_names(pipeline->enrich));
     result = open_outputs(pipeline);
     if (result == 0)
         open_handles(pipeline);
@@ -171,6 +172,11 @@ void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *c
 {
     outlet_add_catalog(&pipeline->outlet, catalog);
     selection_add_catalog(&pipeline->selection, catalog);
+}
+
+void pipeline_add_unknown_fields(struct pipeline *pipeline)
+{
+    pipeline->selection.has_unknown_fields = true;
 }
 
 int pipeline_check_filter(const struct pipeline *pipeline)

@@ -98,6 +98,8 @@ uv_loop_t *pipeline_loop(struct pipeline *pipeline);
 struct trd_enrich *pipeline_enrich(struct pipeline *pipeline);
 /* Symbols of a kernel whose schemas a source hands out; must outlive the pipeline's last record. */
 void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *catalog);
+/* A source hands out events whose fields nobody describes beforehand: --filter may name any. */
+void pipeline_add_unknown_fields(struct pipeline *pipeline);
 /* Once the sources are open: EXIT_USAGE after a sentence if --filter names what no event has. */
 int pipeline_check_filter(const struct pipeline *pipeline);
 

@@ -36,12 +36,19 @@ void selection_add_catalog(struct selection *selection, const struct trd_catalog
     catalogs[selection->catalog_count++] = catalog;
 }
 
+void selection_set_names(struct selection *selection, const struct trd_json_names *names)
+{
+    if (selection->filter)
+        trd_filter_set_names(selection->filter, names);
+}
+
 int selection_check(const struct selection *selection)
 {
     char error[512];
 
-    if (!selection->filter || trd_filter_check(selection->filter, selection->catalogs,
-                                               selection->catalog_count, error, sizeof(error)) == 0)
+    if (!selection->filter || selection->has_unknown_fields ||
+        trd_filter_check(selection->filter, selection->catalogs, selection->catalog_count, error,
+                         sizeof(error)) == 0)
         return 0;
     log_error("--filter: %s", error);
     return EXIT_USAGE;

@@ -15,12 +15,15 @@ struct selection {
     /* Whose fields the filter may name; owned array of borrowed ones. */
     const struct trd_catalog **catalogs;
     size_t catalog_count;
+    bool has_unknown_fields; /* of a recording, whose events nobody describes */
 };
 
 /* EXIT_USAGE after a sentence on what is wrong with the expression. */
 int selection_init(struct selection *selection, const struct options *options);
 void selection_finish(struct selection *selection);
 void selection_add_catalog(struct selection *selection, const struct trd_catalog *catalog);
+/* Who knows the names behind ids; borrowed until finish. */
+void selection_set_names(struct selection *selection, const struct trd_json_names *names);
 /* EXIT_USAGE after a sentence if the filter names a field that no event has. */
 int selection_check(const struct selection *selection);
 /* The row to count it in if it goes out, NULL if it does not. */

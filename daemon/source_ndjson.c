@@ -250,6 +250,7 @@ int source_ndjson_open(struct pipeline *pipeline, const char *path)
     ndjson->pipeline = pipeline;
     source_set_name(&ndjson->source, path);
     read_origin(ndjson);
+    pipeline_add_unknown_fields(pipeline);
     pipeline_add_source(pipeline, &ndjson->source);
     (void)pipeline_add_input(pipeline, &ndjson->input);
     return 0;

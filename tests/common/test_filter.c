@@ -311,6 +311,117 @@ static void test_only_events_and_spans_are_judged(void **state)
     assert_true(passes("prev_pid == 0", &record));
 }
 
+/* In memory of its own, exactly as large, so that valgrind sees a byte too many. */
+static struct trd_record recorded(const char *args, size_t size)
+{
+    static char *copy;
+    struct trd_record record;
+
+    free(copy);
+    copy = malloc(size ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, args, size);
+    trd_record_init(&record);
+    record.name = "sched:sched_switch";
+    record.tid = 7;
+    record.args_json = copy;
+    record.args_json_size = (uint32_t)size;
+    return record;
+}
+
+static const char recorded_args[] =
+    "{\"prev_comm\":\"a \\\"b\\\" \\u00e4\\ud83d\\ude00\\uf7ff\",\"prev_pid\":-12,\"wide\":\"18446744073709551615\","
+    "\"low\":\"-9223372036854775808\",\"prev_state\":{\"raw\":\"2\",\"names\":[\"D\"]},"
+    "\"two\":{\"raw\":3,\"names\":[\"S\",\"D\"]},\"reason\":{\"raw\":1,\"name\":\"induced\"},"
+    "\"method\":{\"id\":\"0x7f01\",\"name\":\"App.Program.Main\"},\"ip\":{\"addr\":\"0xffffffff81000010\",\"sym\":\"do_it+0x10\"},"
+    "\"args\":[\"1\",\"22\",\"333\"],\"flag\":true,\"nested\":{\"raw\":{\"raw\":1}},\"text\":\"5\"}";
+
+static void test_events_of_a_recording_are_judged_by_their_json(void **state)
+{
+    static const struct row rows[] = {
+        { "prev_pid == -12 && prev_pid < 0", true },
+        { "prev_pid + 13 == 1", true },
+        { "wide == 0xffffffffffffffff", true },
+        { "low == -9223372036854775808", true },
+        { "prev_state & 2 && !(prev_state & 1)", true },
+        { "prev_state == \"D\"", true },
+        { "two == \"D\" || two == \"S\"", false },
+        { "two == 3", true },
+        { "reason == \"induced\" && reason == 1", true },
+        { "method ~ \"App.*.Main\" && method == 0x7f01", true },
+        { "ip > 0xffffffff81000000 && ip ~ \"do_it*\"", true },
+        { "args[1] == 22 && args[2] == 333", true },
+        { "args[3] == 0 || !(args[3] == 0)", false },
+        { "flag", true },
+        { "nested == 1 || !(nested == 1)", false },
+        { "text == 5 && text == \"5\"", true },
+        { "prev_comm == \"a \\\"b\\\" \303\244\360\237\230\200\377\"", true },
+        { "absent == 1 || !(absent == 1) || absent ~ \"*\"", false },
+        { "comm ~ \"*\"", false },
+        { "tid == 7 && name ~ \"sched:*\"", true },
+    };
+    struct trd_record record = recorded(recorded_args, sizeof(recorded_args) - 1);
+
+    (void)state;
+    check_rows(rows, sizeof(rows) / sizeof(rows[0]), &record);
+}
+
+static void test_json_that_is_cut_or_broken_has_no_such_field(void **state)
+{
+    const char *text = "absent == 1 || args[900] == 1 || absent ~ \"x\"";
+    char broken[sizeof(recorded_args)];
+    uint32_t bits = 1;
+
+    (void)state;
+    for (size_t size = 0; size < sizeof(recorded_args); size++) {
+        struct trd_record record = recorded(recorded_args, size);
+
+        assert_false(passes(text, &record));
+        memcpy(broken, recorded_args, sizeof(broken));
+        for (int i = 0; i < 5; i++) {
+            bits = bits * 1664525 + 1013904223;
+            broken[(bits >> 8) % (sizeof(broken) - 1)] = "{}[],:\"\\x"[bits >> 29];
+        }
+        record = recorded(broken, sizeof(broken) - 1);
+        assert_false(passes(text, &record));
+    }
+}
+
+static const char *resolve(void *context, int32_t pid, enum trd_meaning meaning, uint64_t id,
+                           size_t *out_size)
+{
+    (void)context;
+    if (pid != 42 || meaning != TRD_MEANING_METHOD || id != 0x1234)
+        return NULL;
+    *out_size = 8; /* no NUL behind it */
+    return "App.Main!";
+}
+
+static void test_an_id_is_compared_by_the_name_it_stands_for(void **state)
+{
+    static const struct trd_json_names names = { .resolve = resolve };
+    const struct trd_ev_jit_start known = { .method = 0x1234 }, unknown = { .method = 1 };
+    struct trd_record record;
+    struct trd_filter *filter;
+    char error[128];
+
+    (void)state;
+    assert_int_equal(trd_filter_create(&filter, "method == \"App.Main\"", error, sizeof(error)), 0);
+    trd_record_init(&record);
+    record.source = TRD_SOURCE_CLR;
+    record.schema = trd_clr_schema(TRD_EV_jit_start);
+    record.pid = 42;
+    record.data = (const uint8_t *)&known;
+    record.size = sizeof(known);
+    assert_false(trd_filter_match(filter, &record)); /* nobody to ask */
+    trd_filter_set_names(filter, &names);
+    assert_true(trd_filter_match(filter, &record));
+    record.data = (const uint8_t *)&unknown;
+    assert_false(trd_filter_match(filter, &record));
+    assert_int_equal(trd_filter_check(filter, NULL, 0, error, sizeof(error)), 0);
+    trd_filter_destroy(filter);
+}
+
 static void test_one_filter_serves_many_schemas_in_turn(void **state)
 {
     struct trd_record switch_record = record_of(1, &switched, sizeof(switched));
@@ -439,6 +550,9 @@ int main(void)
         cmocka_unit_test(test_elements_of_arrays),
         cmocka_unit_test(test_what_an_event_does_not_have_is_unknown),
         cmocka_unit_test(test_only_events_and_spans_are_judged),
+        cmocka_unit_test(test_events_of_a_recording_are_judged_by_their_json),
+        cmocka_unit_test(test_json_that_is_cut_or_broken_has_no_such_field),
+        cmocka_unit_test(test_an_id_is_compared_by_the_name_it_stands_for),
         cmocka_unit_test(test_one_filter_serves_many_schemas_in_turn),
         cmocka_unit_test(test_refusals_name_the_place),
         cmocka_unit_test(test_an_expression_has_limits),

@@ -45,6 +45,8 @@ static void match(struct trd_filter *filter, const struct trd_schema *schema, co
     record.data = data;
     record.size = (uint32_t)size;
     record.name = schema ? NULL : "derived";
+    record.args_json = schema ? NULL : (const char *)data;
+    record.args_json_size = schema ? 0 : (uint32_t)size;
     if (trd_filter_match(filter, &record) != trd_filter_match(filter, &record))
         abort();
     free(data);

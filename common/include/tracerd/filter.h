@@ -14,7 +14,11 @@
  *
  * Texts stand in "…", with C's escapes. `==` and `!=` compare whole, `~` and `!~` match a glob with
  * `*`, `?` and `[…]`. A field with named values (enum, flags) is a number; against a text its name
- * is meant, and the names of flags stand bare beside it: prev_state & (S | D).
+ * is meant, and the names of flags stand bare beside it: prev_state & (S | D). An id against a text
+ * is the name of what it stands for.
+ *
+ * Events of a recording have no schema but their args as JSON: the same names find their values in
+ * there, with numbers signed and flags without bare names.
  *
  * Names are those of the JSON line: cpu, pid, tid, ts, dur, thread, name and src of the line
  * itself, any other name is the event's field; `args.pid` is the field where both have one.
@@ -32,6 +36,7 @@
 
 #include "tracerd/catalog.h"
 #include "tracerd/export.h"
+#include "tracerd/json.h"
 #include "tracerd/record.h"
 
 #define TRD_FILTER_TEXT_MAX 4096 /* bytes of an expression */
@@ -42,6 +47,10 @@ struct trd_filter;
 TRD_EXPORT int trd_filter_create(struct trd_filter **out, const char *text, char *error,
                                  size_t error_size);
 TRD_EXPORT void trd_filter_destroy(struct trd_filter *filter);
+
+/* Who knows the names behind ids (method, thread, module, assembly), so that they can be compared
+ * with texts; borrowed until destroy. */
+TRD_EXPORT void trd_filter_set_names(struct trd_filter *filter, const struct trd_json_names *names);
 
 /*
  * Is every name of the expression the field of some event, of these catalogs or of the CLR? 0, or

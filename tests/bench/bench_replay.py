@@ -3,6 +3,7 @@ The file is made here, of this kernel's events. Runs of each: TRACERD_BENCH_RUNS
 TRACERD_BENCH_CALLS."""
 
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -47,30 +48,83 @@ def record(place):
     return place / "trace.dat"
 
 
-def seconds(*command):
-    before = time.monotonic()
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    return time.monotonic() - before
+def peak_memory(pid, before):
+    """In MB, as the process says itself: what wait4 tells begins with the memory of whoever forked it."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        sizes = [int(line.split()[1]) / 1000 for line in status if line.startswith("VmHWM")]
+    return sizes[0] if sizes else before
+
+
+def measure(cores, *command):
+    """Elapsed seconds, processor seconds and peak memory in MB of a command whose output nobody keeps."""
+    before, memory, pid = time.monotonic(), 0, 0
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               preexec_fn=lambda: os.sched_setaffinity(0, cores))
+    while pid == 0:
+        memory = peak_memory(process.pid, memory)
+        time.sleep(0.005)
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+    elapsed = time.monotonic() - before
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, f"{command} ended with {process.returncode}"
+    return elapsed, usage.ru_utime + usage.ru_stime, memory
+
+
+def in_turns(rows):
+    """Medians of each row's figures; every run goes once through all rows."""
+    figures = {name: [] for name in rows}
+    for _ in range(RUNS):
+        for name, (cores, command) in rows.items():
+            figures[name].append(measure(cores, *command))
+    return {name: tuple(map(statistics.median, zip(*runs))) for name, runs in figures.items()}
+
+
+def count_events(file):
+    """As many here as there."""
+    kinds, _ = run(TRACERD, "replay", "-q", "-o", "-", file)
+    events = kinds.count('"k":"ev"')
+    report, _ = run("trace-cmd", "report", "-i", file)
+    reported = sum(": " in line and line.startswith(" ") for line in report.splitlines())
+    assert events == reported, f"{events} events here, {reported} lines there"
+    return events
 
 
 def bench_replay():
+    signal.alarm(0)  # a large file takes longer than any test may
     need_kernel()
     need_program("trace-cmd")
     with folder() as place:
         file = record(place)
-        kinds, _ = run(TRACERD, "replay", "-q", "-e", "*:*", "-o", "-", file)
-        events = kinds.count('"k":"ev"')
-        report, _ = run("trace-cmd", "report", "-i", file)
-        reported = sum(": " in line and line.startswith(" ") for line in report.splitlines())
-        assert events == reported, f"{events} events here, {reported} lines there"
-        times = [[], []]
-        for _ in range(RUNS):
-            times[0].append(seconds("trace-cmd", "report", "-i", file))
-            times[1].append(seconds(TRACERD, "replay", "-q", "-e", "*:*", "-o", "/dev/null", file))
-        theirs, ours = map(statistics.median, times)
+        packed = place / "packed.dat"
+        run("trace-cmd", "convert", "-i", file, "-o", packed, "--compression", "zstd")
+        events = count_events(file)
+        every = os.sched_getaffinity(0)
+        one = {max(every)}
+
+        def ours(cores, path, *options):
+            return cores, (TRACERD, "replay", "-q", *options, "-o", "/dev/null", path)
+
+        def theirs(path, *options):
+            return one, ("trace-cmd", "report", "-i", path, *options)
+
+        pairs = [("all, one core", ours(one, file), "report", theirs(file)),
+                 (f"all, {len(every)} cores", ours(every, file), "report", theirs(file)),
+                 ("all, zstd, one core", ours(one, packed), "report, zstd", theirs(packed)),
+                 ("one kind, one core", ours(one, file, "-e", "sched:sched_switch"),
+                  "report -F", theirs(file, "-F", "sched/sched_switch"))]
+        rows = {}
+        for name, row, beside, other in pairs:
+            rows[name], rows[beside] = row, other
+        results = in_turns(rows)
         print(f"{events} events, {file.stat().st_size / 1e6:.0f} MB, {RUNS} runs, medians")
-        print(f"trace-cmd report   {theirs:6.2f} s {events / theirs / 1e6:6.2f} M events/s")
-        print(f"tracerd replay     {ours:6.2f} s {events / ours / 1e6:6.2f} M events/s   {theirs / ours:.1f} times as many")
+        for name, (elapsed, used, memory) in results.items():
+            print(f"{name:20} {elapsed:6.2f} s, {used:6.2f} s of processor, {events / elapsed / 1e6:6.2f} M events/s, "
+                  f"{memory:4.0f} MB")
+        for name, _, beside, _ in pairs:
+            print(f"{name} beside {beside}: {results[beside][0] / results[name][0]:.1f} times as fast, "
+                  f"{results[beside][1] / results[name][1]:.1f} times by processor time")
+        cores = f"all, {len(every)} cores"
+        print(f"{cores} beside one: {results['all, one core'][0] / results[cores][0]:.2f} times as fast")
 
 
 if __name__ == "__main__":

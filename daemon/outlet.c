@@ -12,6 +12,7 @@ void outlet_finish(struct outlet *outlet)
     outlet_end(outlet);
     trd_json_destroy(outlet->json);
     free(outlet->buffer);
+    free(outlet->catalogs);
 }
 
 static void hand_over(struct outlet *outlet, const struct line_batch *batch)
@@ -20,7 +21,8 @@ static void hand_over(struct outlet *outlet, const struct line_batch *batch)
 
     for (struct sink *sink = outlet->sinks; sink; sink = next) {
         next = sink->next; /* a sink may take itself out */
-        sink->lines(sink, batch);
+        if (sink->lines)
+            sink->lines(sink, batch);
     }
 }
 
@@ -33,9 +35,20 @@ int outlet_init(struct outlet *outlet, const struct trd_json_names *names)
     return trd_json_create(&outlet->json, names);
 }
 
+/* Without memory for it, sinks that come later do without. */
 void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog)
 {
+    const struct trd_catalog **catalogs =
+        realloc(outlet->catalogs, (outlet->catalog_count + 1) * sizeof(*catalogs));
+
+    if (catalogs) {
+        outlet->catalogs = catalogs;
+        catalogs[outlet->catalog_count++] = catalog;
+    }
     trd_json_add_catalog(outlet->json, catalog);
+    for (struct sink *sink = outlet->sinks; sink; sink = sink->next)
+        if (sink->catalog)
+            sink->catalog(sink, catalog);
 }
 
 void outlet_flush(struct outlet *outlet)
@@ -86,8 +99,23 @@ static __attribute__((cold, noinline)) void put_loss(struct outlet *outlet,
     outlet->unwritten += record->kind == TRD_KIND_EVENT;
 }
 
+static void hand_over_record(struct outlet *outlet, const struct trd_record *record)
+{
+    struct sink *next;
+
+    for (struct sink *sink = outlet->sinks; sink; sink = next) {
+        next = sink->next;
+        if (sink->record)
+            sink->record(sink, record);
+    }
+}
+
 void outlet_record(struct outlet *outlet, const struct trd_record *record)
 {
+    if (outlet->wants_records)
+        hand_over_record(outlet, record);
+    if (!outlet->wants_lines)
+        return;
     if (outlet->batch.size >= BUFFER_FLUSH)
         outlet_flush(outlet);
     if (put_record(outlet, record) < 0)
@@ -129,6 +157,10 @@ void outlet_add(struct outlet *outlet, struct sink *sink)
 {
     sink->next = outlet->sinks;
     outlet->sinks = sink;
+    outlet->wants_lines |= sink->lines != NULL;
+    outlet->wants_records |= sink->record != NULL;
+    for (size_t i = 0; i < outlet->catalog_count && sink->catalog; i++)
+        sink->catalog(sink, outlet->catalogs[i]);
 }
 
 void outlet_remove(struct outlet *outlet, struct sink *sink)

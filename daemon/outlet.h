@@ -6,6 +6,7 @@
 #ifndef TRACERD_DAEMON_OUTLET_H
 #define TRACERD_DAEMON_OUTLET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,9 @@
 struct outlet {
     struct trd_json *json; /* owned */
     struct sink *sinks;
+    bool wants_lines, wants_records;     /* of any sink so far */
+    const struct trd_catalog **catalogs; /* owned array of borrowed ones */
+    size_t catalog_count;
     char *buffer;            /* owned */
     struct line_batch batch; /* what waits in the buffer */
     uint64_t last_ns;        /* of the last record */
@@ -30,7 +34,8 @@ void outlet_finish(struct outlet *outlet);
 
 void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog);
 
-/* One line for a record. One that cannot be written leaves a `lost` line in its place. */
+/* To sinks of records, and one line for those of lines. One that cannot be written leaves a `lost`
+ * line in its place. */
 void outlet_record(struct outlet *outlet, const struct trd_record *record);
 /* Lines that others formatted, the first with the outlet's `seq`. */
 void outlet_batch(struct outlet *outlet, const struct trd_lines_batch *batch);

@@ -87,9 +87,9 @@ static int open_outputs(struct pipeline *pipeline)
     const struct options *options = pipeline->options;
 
     if (options->output_count == 0 && options->command != COMMAND_SERVICE)
-        return sink_file_open(pipeline, "-");
+        return sink_open(pipeline, "-");
     for (size_t i = 0; i < options->output_count; i++) {
-        int result = sink_file_open(pipeline, options->outputs[i]);
+        int result = sink_open(pipeline, options->outputs[i]);
 
         if (result != 0)
             return result;
@@ -390,7 +390,8 @@ static void start(struct pipeline *pipeline)
     if (line)
         outlet_text(&pipeline->outlet, line);
     free(line);
-    if (pipeline->sources && !pipeline->sources->next && pipeline->sources->reader)
+    if (!pipeline->outlet.wants_records && pipeline->sources && !pipeline->sources->next &&
+        pipeline->sources->reader)
         pipeline->parallel =
             parallel_create(pipeline->sources->reader, pipeline->options, pipeline->outlet.seq);
 }

@@ -112,11 +112,17 @@ struct line_batch {
     uint64_t first_ns, last_ns; /* times of the first and the last line */
 };
 
-/* Where lines go; embed it first. */
+/* Where the stream goes, as lines or as records; embed it first. */
 struct sink {
     /* Copies what it keeps. Never blocks the loop for a peer: a peer that cannot follow loses lines
-     * and is told so by a `lost` line of its own. */
+     * and is told so by a `lost` line of its own. NULL: wants no lines. */
     void (*lines)(struct sink *sink, const struct line_batch *batch);
+    /* Every selected record in the order of the lines, borrowed for the call; a SPAN's ts_ns is its
+     * begin. NULL: wants none. */
+    void (*record)(struct sink *sink, const struct trd_record *record);
+    /* Schemas and symbols of a kernel whose records will come; lives as long as the pipeline. Also
+     * called for those that were known before the sink. NULL: needs none. */
+    void (*catalog)(struct sink *sink, const struct trd_catalog *catalog);
     /* End of the stream (bye has been written): flush, close, then call pipeline_sink_closed. */
     void (*end)(struct sink *sink);
     struct pipeline *pipeline;

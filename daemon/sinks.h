@@ -6,7 +6,10 @@
 
 #include "pipeline.h"
 
-/* NDJSON to a file, or to standard output for "-". */
+/* The form goes by the extension; NDJSON where it says nothing. "-" is NDJSON to standard output.
+ */
+int sink_open(struct pipeline *pipeline, const char *path);
+/* NDJSON, to a file or to standard output. */
 int sink_file_open(struct pipeline *pipeline, const char *path);
 
 /*

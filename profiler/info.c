@@ -156,7 +156,7 @@ bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base
         return false;
     (void)info_settle_name(out_path, length); /* dynamic modules may have no name */
     *out_base = hr == CORPROF_E_DATAINCOMPLETE ? 0 : (uintptr_t)base;
-    *out_assembly = assembly == ASSEMBLY_UNKNOWN ? 0 : assembly;
+    *out_assembly = hr == CORPROF_E_DATAINCOMPLETE || assembly == ASSEMBLY_UNKNOWN ? 0 : assembly;
     return true;
 }
 

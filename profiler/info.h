@@ -34,6 +34,10 @@ struct corprof_info *info_query(void *unknown, int *out_version);
 bool info_runtime(struct corprof_info *info, struct info_version *out);
 /* Of the runtime's own copy of the environment; info_query gave 11 or later. */
 bool info_unset_environment(struct corprof_info *info, const char *name);
+/* What the runtime is to call back about, COR_PRF_…; and that it let go of this profiler. Any
+ * thread, any time; the answer is for the log. */
+HRESULT info_set_events(struct corprof_info *info, DWORD low, DWORD high);
+HRESULT info_request_detach(struct corprof_info *info, DWORD expected_ms);
 /* Any thread, any time. */
 bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out_module,
                    mdToken *out_token);

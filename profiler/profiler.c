@@ -105,7 +105,7 @@ static void set_event_mask(uint32_t categories)
     }
     if (categories & TRD_CATEGORY_BIT(GCHEAP))
         high |= COR_PRF_HIGH_BASIC_GC | COR_PRF_HIGH_MONITOR_GC_MOVED_OBJECTS;
-    hr = profiler.info->vtbl->SetEventMask2(profiler.info, low, high);
+    hr = info_set_events(profiler.info, low, high);
     if (!SUCCEEDED(hr))
         log_line("SetEventMask2(0x%x, 0x%x) failed: 0x%08x", low, high, (unsigned)hr);
 }
@@ -285,7 +285,7 @@ void profiler_detach(void)
     gate_close();
     eventpipe_stop(&profiler);
     set_event_mask(0);
-    hr = profiler.info->vtbl->RequestProfilerDetach(profiler.info, DETACH_EXPECTED_MS);
+    hr = info_request_detach(profiler.info, DETACH_EXPECTED_MS);
     if (!SUCCEEDED(hr))
         log_line("RequestProfilerDetach failed: 0x%08x", (unsigned)hr);
 }

@@ -113,6 +113,16 @@ static HRESULT get_method_props(void *self, mdMethodDef method, mdTypeDef *out_t
     return fake.hr;
 }
 
+static HRESULT get_field_props(void *self, mdToken field, mdTypeDef *out_type, WCHAR *name,
+                               ULONG capacity, ULONG *out_length, DWORD *out_attributes,
+                               const uint8_t **out_signature, ULONG *out_signature_size,
+                               DWORD *out_value_type, const void **out_value,
+                               ULONG *out_value_length)
+{
+    give_name(field == FAKE_MESSAGE_FIELD ? "_message" : "_other", name, capacity, out_length);
+    return fake.hr;
+}
+
 static HRESULT get_nested_class_props(void *self, mdTypeDef nested, mdTypeDef *out)
 {
     GIVE(out, nested == FAKE_MACHINE_TYPE ? FAKE_BOX_TYPE : FAKE_OUTER_TYPE);
@@ -150,6 +160,7 @@ static const struct metadata_import_vtbl import_vtbl = {
     .Release = release,
     .GetTypeDefProps = get_type_def_props,
     .GetMethodProps = get_method_props,
+    .GetFieldProps = get_field_props,
     .GetNestedClassProps = get_nested_class_props,
     .FindMethod = find_method,
     .EnumGenericParams = enum_generic_params,
@@ -195,6 +206,27 @@ static HRESULT get_class_id_info(void *self, ClassID class_id, ModuleID *out_mod
 {
     GIVE(out_module, FAKE_MODULE);
     GIVE(out_token, FAKE_INNER_TYPE);
+    return fake.hr;
+}
+
+static HRESULT get_class_layout(void *self, ClassID class_id, COR_FIELD_OFFSET *fields,
+                                ULONG capacity, ULONG *out_count, ULONG *out_size)
+{
+    if (!fake.objects)
+        return E_FAIL;
+    GIVE(out_count, 2u);
+    GIVE(out_size, 16u);
+    for (ULONG i = 0; fields && i < capacity && i < 2; i++) {
+        GIVE(&fields[i].ridOfField, FAKE_MESSAGE_FIELD - 1 + i);
+        GIVE(&fields[i].ulOffset, FAKE_MESSAGE_AT);
+    }
+    return fake.hr;
+}
+
+static HRESULT get_string_layout2(void *self, ULONG *out_length_at, ULONG *out_units_at)
+{
+    GIVE(out_length_at, FAKE_LENGTH_AT);
+    GIVE(out_units_at, FAKE_UNITS_AT);
     return fake.hr;
 }
 
@@ -260,6 +292,10 @@ static HRESULT get_class_id_info2(void *self, ClassID class_id, ModuleID *out_mo
     fake.class_questions++;
     GIVE(out_module, FAKE_MODULE);
     GIVE(out_token, it->token);
+    /* Every class derives from the exception, which derives from the object. */
+    GIVE(out_parent, class_id == FAKE_OBJECT_CLASS      ? 0
+                     : class_id == FAKE_EXCEPTION_CLASS ? FAKE_OBJECT_CLASS
+                                                        : FAKE_EXCEPTION_CLASS);
     while (count < 2 && it->parts[count] && count < capacity) {
         GIVE(&arguments[count], it->parts[count]);
         count++;
@@ -427,6 +463,8 @@ static const struct corprof_info_vtbl info_vtbl = {
     .GetFunctionInfo = get_function_info,
     .GetModuleMetaData = get_module_metadata,
     .GetAssemblyInfo = get_assembly_info,
+    .GetClassLayout = get_class_layout,
+    .GetStringLayout2 = get_string_layout2,
     .GetCodeInfo2 = get_code_info2,
     .GetGenerationBounds = get_generation_bounds,
     .RequestProfilerDetach = request_detach,

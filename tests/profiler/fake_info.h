@@ -33,6 +33,10 @@ struct fake {
     const char *method;     /* its name; NULL = Run */
     ULONG32 arguments;      /* of the method, each FAKE_PLAIN_CLASS */
     bool has_builder;       /* types have the method that was looked for */
+    /* Objects are memory laid out as exceptions: a message at FAKE_MESSAGE_AT, NULL or a string
+     * with its length at FAKE_LENGTH_AT and its units at FAKE_UNITS_AT. Otherwise they are mere
+     * numbers. */
+    bool objects;
 
     /* seen by the test */
     _Atomic unsigned refs_out; /* enumerators and imports handed out and not released */
@@ -78,6 +82,12 @@ extern struct fake fake;
 #define FAKE_CODE_SIZE 0x60u
 #define FAKE_USED 0x100u
 #define FAKE_RESERVED 0x1000u
+#define FAKE_EXCEPTION_CLASS 0x700u
+#define FAKE_OBJECT_CLASS 0x708u
+#define FAKE_MESSAGE_FIELD 0x04000009u
+#define FAKE_MESSAGE_AT 8u
+#define FAKE_LENGTH_AT 8u
+#define FAKE_UNITS_AT 12u
 #define FAKE_OS_TID 77u
 #define FAKE_SESSION 0x6000u
 #define FAKE_RUNTIME_PROVIDER 0x7000u

@@ -5,10 +5,13 @@
 
 #define PARAMETERS_MAX 14
 #define POISON 0x5a
+#define POISON_32 0x5a5a5a5au
+#define HUGE_NUMBER 0x7ffffff8u
 #define NAME_WITHOUT_METHOD "Name"
 
 struct fake_fault fake_fault;
 _Atomic unsigned fake_calls[FAKE_OBJECTS][FAKE_SLOTS];
+const char *_Atomic fake_misled;
 
 struct row {
     const char *method;
@@ -48,6 +51,8 @@ bool fake_can_spoil(enum fake_object object, int slot, enum fake_spoil spoil)
         return strchr(shape, 'n') != NULL;
     case FAKE_COUNT_HUGE:
         return strchr(shape, 'l') != NULL;
+    case FAKE_NUMBERS_HUGE:
+        return strpbrk(shape, "dAB") != NULL;
     default:
         return true;
     }
@@ -192,6 +197,19 @@ static void spoil_counts(const struct call *call)
         *call->length = 0xffffffff;
 }
 
+static void spoil_numbers(const struct call *call)
+{
+    for (size_t i = 0; call->shape[i]; i++) {
+        size_t words = strchr("AB", call->shape[i]) ? call->capacity * out_size(call->shape[i]) / 4
+                       : call->shape[i] == 'd'      ? 1
+                                                    : 0;
+        uint32_t *out = (uint32_t *)call->parameters[i];
+
+        for (size_t k = 0; out && k < words; k++)
+            out[k] = HUGE_NUMBER;
+    }
+}
+
 static void spoil(const struct call *call, enum fake_spoil how)
 {
     switch (how) {
@@ -204,6 +222,9 @@ static void spoil(const struct call *call, enum fake_spoil how)
     case FAKE_COUNT_HUGE:
         spoil_counts(call);
         break;
+    case FAKE_NUMBERS_HUGE:
+        spoil_numbers(call);
+        break;
     case FAKE_NAME_NO_LENGTH:
     case FAKE_NAME_NO_NUL:
     case FAKE_NAME_EMPTY:
@@ -213,6 +234,15 @@ static void spoil(const struct call *call, enum fake_spoil how)
     default:
         break;
     }
+}
+
+static void check_question(const struct row *row, const uintptr_t *parameters)
+{
+    bool is_about_something = strncmp(row->method, "Get", 3) == 0 && row->shape[0] == '.';
+
+    if (is_about_something &&
+        ((uint32_t)parameters[0] == POISON_32 || (uint32_t)parameters[0] == 0))
+        fake_misled = row->method;
 }
 
 typedef HRESULT (*method)(void *self, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
@@ -227,6 +257,7 @@ static HRESULT answer(enum fake_object object, int slot, void *self, const uintp
     HRESULT hr = S_OK;
 
     fake_calls[object][slot]++;
+    check_question(&rows[object][slot], a);
     /* Whoever answers without touching anything, or fails, hands nothing out either. */
     if (is_spoiled && fake_fault.spoil <= FAKE_OUTS_POISON && fake_fault.spoil != FAKE_AS_IT_IS) {
         spoil(&call, fake_fault.spoil);

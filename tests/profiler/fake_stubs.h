@@ -29,6 +29,7 @@ enum fake_spoil {
     FAKE_NAME_EMPTY,     /* length 1, a NUL */
     FAKE_NAME_CUT,       /* S_OK, the buffer full to its NUL, the length beyond it */
     FAKE_COUNT_HUGE,     /* lengths and counts of 0xffffffff, buffers full without an end */
+    FAKE_NUMBERS_HUGE,   /* sizes, offsets and tokens that lead nowhere */
     FAKE_SPOILS
 };
 
@@ -42,6 +43,8 @@ struct fake_fault {
 
 extern struct fake_fault fake_fault;
 extern _Atomic unsigned fake_calls[FAKE_OBJECTS][FAKE_SLOTS];
+/* The first Get… that was asked about 0, or about what a failing call left: NULL if none was. */
+extern const char *_Atomic fake_misled;
 
 /* The vtable of an object, FAKE_SLOTS entries; `methods` are the fake's own, NULL where it has
  * none. */

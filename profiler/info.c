@@ -83,6 +83,16 @@ bool info_is_nil(mdToken token)
     return (token & 0x00ffffff) == 0;
 }
 
+HRESULT info_set_events(struct corprof_info *info, DWORD low, DWORD high)
+{
+    return info->vtbl->SetEventMask2(info, low, high);
+}
+
+HRESULT info_request_detach(struct corprof_info *info, DWORD expected_ms)
+{
+    return info->vtbl->RequestProfilerDetach(info, expected_ms);
+}
+
 bool info_function(struct corprof_info *info, FunctionID function, ModuleID *out_module,
                    mdToken *out_token)
 {

@@ -19,6 +19,8 @@ namespace Tracerd.Managed
                 { "alc-unload", Loading.Unload },
                 { "blocked", Waiting.Blocked },
                 { "class-balance", Family.Balance },
+                { "coexist", SideBySide.Coexist },
+                { "collecting", SideBySide.Collecting },
                 { "dataincomplete", Loading.Incomplete },
                 { "dynamic-methods", Emitted.Methods },
                 { "exception-order", ExceptionOrder.Run },

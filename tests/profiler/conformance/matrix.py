@@ -65,20 +65,36 @@ def wait_until_ready(process):
     return int(pid)
 
 
-def run_attached(command, options, out, environment, kernel):
+def say(process, line):
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+
+
+def read_to(process, sought):
+    for line in process.stdout:
+        if line == sought + "\n":
+            return
+    raise AssertionError(f"{process.args} ended with {process.wait()} before it said {sought!r}: {process.stderr.read()}")
+
+
+def run_attached(command, options, out, environment, kernel, talk):
     process = start(*command, stdin=subprocess.PIPE, env=environment)
     with stopped_at_end(process):
         pid = wait_until_ready(process)
         with attached(pid, out, *options, kernel=kernel) as tracer:
+            if talk:
+                talk(process, pid)
             output, _ = finish_with_marker(process)
             finish(tracer)
     return output
 
 
-def run_from_start(command, options, out, environment, kernel):
+def run_from_start(command, options, out, environment, kernel, talk):
     halves = () if kernel else ("--no-kernel",)
-    process = start(TRACERD, "run", "-o", out, *halves, *options, "--", *command, env=environment)
+    process = start(TRACERD, "run", "-o", out, *halves, *options, "--", *command, env=environment, stdin=subprocess.PIPE)
     with stopped_at_end(process):
+        if talk:
+            talk(process, wait_until_ready(process))
         return finish_with_marker(process)[0]
 
 
@@ -91,8 +107,9 @@ def finish_with_marker(process):
     return output, error
 
 
-def observe(runtime, mode, row, *arguments, options=(), environment=None, kernel=False):
-    """Runs the program in this cell; `options` are tracerd's; `kernel`: with the kernel's half, root's business."""
+def observe(runtime, mode, row, *arguments, options=(), environment=None, kernel=False, talk=None):
+    """Runs the program in this cell; `options` are tracerd's; `kernel`: with the kernel's half, root's business;
+    talk(process, pid) is called when the program is ready and the profiler there, and may speak with both."""
     if kernel:
         need_kernel()
     need_mode(runtime, mode)
@@ -101,11 +118,11 @@ def observe(runtime, mode, row, *arguments, options=(), environment=None, kernel
     with folder() as place:
         out = place / "out.ndjson"
         if mode == ATTACH:
-            output = run_attached(command, options, out, environment, kernel)
+            output = run_attached(command, options, out, environment, kernel, talk)
         else:
             if mode == NOTIFICATION:
                 environment = with_other_profiler(environment)
-            output = run_from_start(command, options, out, environment, kernel)
+            output = run_from_start(command, options, out, environment, kernel, talk)
         cell = Cell(runtime, mode, output, out)
     assert cell.facts["runtime"].startswith(runtime), cell.facts
     check_slot(cell)

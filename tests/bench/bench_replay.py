@@ -79,12 +79,18 @@ def in_turns(rows):
     return {name: tuple(map(statistics.median, zip(*runs))) for name, runs in figures.items()}
 
 
+def count_lines(pattern, *command):
+    """Those that match, of an output too large to be kept."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        lines, _ = run("grep", "-c", pattern, stdin=process.stdout)
+    assert process.returncode == 0, f"{command} ended with {process.returncode}"
+    return int(lines)
+
+
 def count_events(file):
     """As many here as there."""
-    kinds, _ = run(TRACERD, "replay", "-q", "-o", "-", file)
-    events = kinds.count('"k":"ev"')
-    report, _ = run("trace-cmd", "report", "-i", file)
-    reported = sum(": " in line and line.startswith(" ") for line in report.splitlines())
+    events = count_lines('"k":"ev"', TRACERD, "replay", "-q", "-o", "-", file)
+    reported = count_lines("^ .*: ", "trace-cmd", "report", "-i", file)
     assert events == reported, f"{events} events here, {reported} lines there"
     return events
 

@@ -1,72 +1,36 @@
 #include "sinks.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "log.h"
+#include "output_file.h"
 
 struct file_sink {
     struct sink sink;
-    int fd;
-    bool failed;
-    const char *path; /* borrowed from argv */
+    struct output_file file;
 };
 
-/* Somebody made our standard output non-blocking; the next error tells if it is gone. */
-static void wait_for_room(int fd)
+static void check(struct file_sink *file, int result)
 {
-    struct pollfd wait = { .fd = fd, .events = POLLOUT };
-
-    (void)poll(&wait, 1, -1);
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0 && errno == EAGAIN) {
-            wait_for_room(fd);
-            continue;
-        }
-        if (written < 0)
-            return -errno;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
-/* Whoever closed the pipe knows; anything else is news. */
-static void fail(struct file_sink *file, int error)
-{
-    file->failed = true;
-    if (error != EPIPE)
-        log_error("cannot write the output: path=%s, error=\"%s\"", file->path, strerror(error));
+    if (result == 0 || file->file.failed)
+        return;
+    output_file_fail(&file->file, -result);
     pipeline_sink_failed(file->sink.pipeline);
 }
 
 static void lines(struct sink *sink, const struct line_batch *batch)
 {
     struct file_sink *file = (struct file_sink *)sink;
-    int result = file->failed ? 0 : write_all(file->fd, batch->bytes, batch->size);
 
-    if (result != 0)
-        fail(file, -result);
+    if (!file->file.failed)
+        check(file, output_file_write(&file->file, batch->bytes, batch->size));
 }
 
 static void end(struct sink *sink)
 {
     struct file_sink *file = (struct file_sink *)sink;
 
-    if (file->fd != STDOUT_FILENO && close(file->fd) != 0 && !file->failed)
-        fail(file, errno);
+    check(file, output_file_close(&file->file));
     pipeline_sink_closed(sink->pipeline, sink);
     free(file);
 }
@@ -79,17 +43,12 @@ int sink_file_open(struct pipeline *pipeline, const char *path)
         log_error("cannot open %s: no memory", path);
         return EXIT_NOTHING;
     }
-    file->sink.lines = lines;
-    file->sink.end = end;
-    file->path = path;
-    file->fd = STDOUT_FILENO;
-    if (strcmp(path, "-") != 0)
-        file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file->fd < 0) {
-        log_error("cannot create the output file: path=%s, error=\"%s\"", path, strerror(errno));
+    if (output_file_open(&file->file, path) != 0) {
         free(file);
         return EXIT_USAGE;
     }
+    file->sink.lines = lines;
+    file->sink.end = end;
     pipeline_add_sink(pipeline, &file->sink);
     return 0;
 }

@@ -8,6 +8,7 @@ static const struct {
     int (*open)(struct pipeline *pipeline, const char *path);
 } forms[] = {
     { ".ndjson", sink_file_open },
+    { ".ndjson.zst", sink_zst_open },
 };
 
 int sink_open(struct pipeline *pipeline, const char *path)

@@ -11,6 +11,8 @@
 int sink_open(struct pipeline *pipeline, const char *path);
 /* NDJSON, to a file or to standard output. */
 int sink_file_open(struct pipeline *pipeline, const char *path);
+/* NDJSON in zstd frames (zst_frames.h). */
+int sink_zst_open(struct pipeline *pipeline, const char *path);
 
 /*
  * Consumers of the service: every connection to the Unix socket gets `hello` and the stream from

@@ -27,9 +27,11 @@ const char *source_clock_name(const char *text)
     return NULL;
 }
 
+static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
 int source_file_open(struct pipeline *pipeline, const char *path)
 {
-    uint8_t start[3] = { 0 };
+    uint8_t start[4] = { 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got;
 
@@ -46,7 +48,9 @@ int source_file_open(struct pipeline *pipeline, const char *path)
     if (got > 0 && start[0] == 0x17)
         return source_dat_open(pipeline, path);
     if (got > 0 && start[0] == '{')
-        return source_ndjson_open(pipeline, path);
+        return source_ndjson_open(pipeline, path, false);
+    if (got == sizeof(start) && memcmp(start, zstd_magic, sizeof(start)) == 0)
+        return source_ndjson_open(pipeline, path, true);
     log_error("this is neither a trace.dat file nor a recording of tracerd: path=%s%s", path,
               got == 0 ? ", it is empty" : "");
     return EXIT_NOTHING;

@@ -5,7 +5,8 @@
 #include "pipeline.h"
 
 int source_dat_open(struct pipeline *pipeline, const char *path);
-int source_ndjson_open(struct pipeline *pipeline, const char *path);
+/* `packed`: in zstd frames. */
+int source_ndjson_open(struct pipeline *pipeline, const char *path, bool packed);
 
 /* Static text for a clock as a file spells it ("mono", "local", …); NULL if it is none we know. */
 const char *source_clock_name(const char *text);

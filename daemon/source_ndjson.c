@@ -13,6 +13,7 @@
 #include "log.h"
 #include "ndjson_line.h"
 #include "source_files.h"
+#include "zst_frames.h"
 
 #define NAMES_MAX 4096 /* kinds of events in one file */
 #define LINE_SIZE (NDJSON_LINE_MAX + 2)
@@ -34,6 +35,7 @@ struct ndjson_source {
     struct trd_record held; /* waits behind the loss that bad lines were */
     bool has_held;
     struct ledger ledger;
+    struct zst_damage zst;
     bool bye_seen;
     bool stopped;
 };
@@ -64,6 +66,13 @@ static void count(struct ledger *ledger, const struct trd_record *record)
 
 static void end(struct ndjson_source *ndjson)
 {
+    if (ndjson->zst.bytes > 0) {
+        log_error("%s: %" PRIu64 " compressed bytes from offset %" PRIu64
+                  " on are damaged or cut off and were skipped",
+                  ndjson->source.name, ndjson->zst.bytes, ndjson->zst.first_at);
+        ndjson->ledger.damaged_bytes += ndjson->zst.bytes;
+        pipeline_set_partial(ndjson->pipeline);
+    }
     if (ndjson->all_bad_lines > 0) {
         log_error("%s: %" PRIu64 " lines are damaged and were skipped, the first is line %" PRIu64,
                   ndjson->source.name, ndjson->all_bad_lines, ndjson->first_bad);
@@ -230,12 +239,12 @@ static void read_origin(struct ndjson_source *ndjson)
     rewind(ndjson->file);
 }
 
-int source_ndjson_open(struct pipeline *pipeline, const char *path)
+int source_ndjson_open(struct pipeline *pipeline, const char *path, bool packed)
 {
     struct ndjson_source *ndjson = calloc(1, sizeof(*ndjson));
 
     if (ndjson && (ndjson->line = malloc(LINE_SIZE)))
-        ndjson->file = fopen(path, "re");
+        ndjson->file = packed ? zst_open(path, &ndjson->zst) : fopen(path, "re");
     if (!ndjson || !ndjson->file) {
         log_error("cannot open the file: path=%s, error=\"%s\"", path, strerror(errno));
         free(ndjson ? ndjson->line : NULL);

@@ -36,6 +36,7 @@ static void destroy_thread(void *value)
     struct thread *thread = value;
 
     free(thread->name);
+    free(thread->calls);
     free(thread);
 }
 
@@ -283,6 +284,16 @@ static void note_activity(struct trd_enrich *enrich, const struct trd_record *re
         break;
     case TRD_EV_jit_end:
         enrich_end_jit(enrich, record, FIXED(record, jit_end).method);
+        break;
+    case TRD_EV_method_enter:
+        enrich_enter_method(enrich, record, FIXED(record, method_enter).method);
+        break;
+    case TRD_EV_method_leave:
+        enrich_leave_method(enrich, record, FIXED(record, method_leave).method,
+                            FIXED(record, method_leave).unwound ? ENRICH_UNWOUND : ENRICH_RETURNED);
+        break;
+    case TRD_EV_method_tailcall:
+        enrich_leave_method(enrich, record, FIXED(record, method_tailcall).method, ENRICH_TAILCALL);
         break;
     case TRD_EV_gc_start:
         enrich_begin_gc(enrich, record, FIXED(record, gc_start).number);

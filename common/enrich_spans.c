@@ -203,6 +203,7 @@ void enrich_end_jit(struct trd_enrich *enrich, const struct trd_record *record, 
 
 void enrich_close_thread(struct trd_enrich *enrich, struct thread *thread, uint64_t ts_ns)
 {
+    enrich_close_calls(enrich, thread, ts_ns);
     enrich_close_contention(enrich, thread, ts_ns);
     while (thread->jit_count > 0)
         put_jit(enrich, thread->pid, &thread->jit[--thread->jit_count], ts_ns,
@@ -232,6 +233,7 @@ static void doubt(const struct trd_record *record, struct open_span *open)
 static void lose_thread(struct trd_enrich *enrich, const struct trd_record *record,
                         struct thread *thread)
 {
+    enrich_lose_calls(enrich, record, thread);
     enrich_lose_contention(enrich, record, thread);
     for (; thread->jit_count > 0; thread->jit_count--) {
         const struct open_span *open = &thread->jit[thread->jit_count - 1];

@@ -55,6 +55,18 @@ struct contention {
     bool native;
 };
 
+struct open_call {
+    uint64_t ts_ns;
+    uint64_t method;
+};
+
+/* How a traced method told that it ends. */
+enum enrich_leave {
+    ENRICH_RETURNED,
+    ENRICH_TAILCALL,
+    ENRICH_UNWOUND,
+};
+
 struct thread {
     int32_t tid;
     int32_t pid; /* -1 = unknown */
@@ -66,6 +78,10 @@ struct thread {
     uint32_t jit_count;
     struct contention contention[CONTENTION_OPEN_MAX];
     uint32_t contention_count;
+    struct open_call *calls; /* owned; of traced methods, outermost first */
+    uint32_t call_count;
+    uint32_t call_capacity;
+    uint64_t calls_beyond;    /* open inside those, too deep to be kept */
     uint64_t compiled_method; /* the last one that was, 0 = none */
     uint64_t compiled_from_ns;
 };
@@ -163,6 +179,14 @@ static inline uint64_t enrich_lost_at(const struct trd_record *record, const str
 {
     return record->lost_from_ns >= open->ts_ns ? record->lost_from_ns : record->ts_ns;
 }
+void enrich_enter_method(struct trd_enrich *enrich, const struct trd_record *record,
+                         uint64_t method);
+void enrich_leave_method(struct trd_enrich *enrich, const struct trd_record *record,
+                         uint64_t method, enum enrich_leave how);
+/* Of a thread: at its end, and when it lost events. */
+void enrich_close_calls(struct trd_enrich *enrich, struct thread *thread, uint64_t ts_ns);
+void enrich_lose_calls(struct trd_enrich *enrich, const struct trd_record *record,
+                       struct thread *thread);
 /* Ends may be among what was lost. */
 void enrich_loss(struct trd_enrich *enrich, const struct trd_record *record);
 /* The open spans of a process, of a thread, end at ts_ns or where they came into doubt. */

@@ -72,6 +72,32 @@ def test_methods_every_call_stands_in_the_stream_as_the_program_wrote_it(runtime
     assert signs["!"] > 30 and signs["~"] >= 100, signs
 
 
+def tree(log):
+    """(method, depth) of each call in the order in which they end, and which of them an exception ended."""
+    open_calls, ended = [], []
+    for line in log:
+        if line[0] == ">":
+            open_calls.append(line[1:])
+        else:
+            assert open_calls.pop() == line[1:], f"{line} is not the innermost: the program's own log is wrong"
+            ended.append((line[1:], len(open_calls), line[0] == "!"))
+    assert not open_calls, open_calls
+    return ended
+
+
+def test_methods_spans_are_the_call_tree_the_program_wrote(runtime):
+    timeline, report = trace(runtime)
+    spans = collections.defaultdict(list)
+    for span in timeline.spans("clr:call"):
+        assert "incomplete" not in span, span
+        spans[span["tid"]].append((label(span["args"]["method"]["name"]), span["args"]["depth"],
+                                   span["args"].get("unwound", False)))
+    logs = collections.defaultdict(list)
+    for thread in report["calls"]:
+        logs[thread["tid"]] += thread["log"]
+    assert spans == {tid: tree(log) for tid, log in logs.items()}
+
+
 def test_methods_each_instantiation_over_a_value_type_is_a_method_of_its_own(runtime):
     timeline, report = trace(runtime, "generic")
     compare(timeline, report)

@@ -2,7 +2,7 @@
  * Keeps the state of threads and processes while records pass by in time order: managed thread
  * names, names of methods and modules, what the runtime is doing; fills record.thread and
  * record.pid where they are known. Derives
- *   - spans from begin and end events: clr:gc_pause, clr:suspension, clr:gc, clr:jit,
+ *   - spans from begin and end events: clr:gc_pause, clr:suspension, clr:gc, clr:jit, clr:call,
  * clr:contention. A span comes when it ends and carries its begin as ts_ns, so its place in the
  * stream is its end. A begin whose end was lost is closed at the loss and marked incomplete;
  *   - definitions of threads, methods, modules and assemblies when they are named first or anew.

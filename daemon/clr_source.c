@@ -8,6 +8,7 @@
 #include "clr_resolve.h"
 #include "clr_source_private.h"
 #include "log.h"
+#include "option_values.h"
 #include "stream_lines.h"
 #include "target_linux.h"
 
@@ -152,6 +153,16 @@ static void send_frame(struct clr_source *clr, enum trd_frame_type type, const v
     (void)clr_socket_send(&clr->socket, type, payload, size);
 }
 
+static void send_providers(struct clr_source *clr)
+{
+    const struct options *options = clr->options;
+    char list[TRD_PROVIDERS_SIZE_MAX + 1];
+
+    if (options->provider_count > 0 &&
+        option_join_providers(options->providers, options->provider_count, list))
+        send_frame(clr, TRD_FRAME_PROVIDERS, list, strlen(list));
+}
+
 static void on_watch(uv_timer_t *timer);
 
 static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
@@ -175,6 +186,7 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
     send_frame(clr, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
+    send_providers(clr);
     log_verbose("a profiler introduced itself: pid=%d", clr->pid);
     if (clr->watch.on_hello)
         clr->watch.on_hello(clr->pid, clr->watch.context);

@@ -146,6 +146,8 @@ static void set_environment(void *context)
     if (run->options.no_clr)
         return;
     if (profiler_environment_set_methods(run->options.methods, run->options.method_count) != 0 ||
+        profiler_environment_set_providers(run->options.providers, run->options.provider_count) !=
+            0 ||
         profiler_environment_set(run->library, run->socket_path, run->options.clr_categories,
                                  run->options.follow) != 0)
         log_error("the profiler could not be put into the command's environment: path=%s",

@@ -1,6 +1,7 @@
 #include "option_values.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,33 @@ bool option_is_event(const char *text)
     const char *colon = strchr(text, ':');
 
     return colon && colon != text && colon[1] != '\0' && !strchr(colon + 1, ':');
+}
+
+bool option_is_provider(const char *text)
+{
+    size_t size = strlen(text);
+    struct trd_provider provider;
+
+    return trd_provider_next(&text, &size, &provider) == 1 && size == 0 && text[-1] != ',';
+}
+
+bool option_join_providers(const char *const *providers, size_t count,
+                           char out[TRD_PROVIDERS_SIZE_MAX + 1])
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    if (count > TRD_PROVIDERS_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(providers[i]) + (i > 0);
+
+        if (size > TRD_PROVIDERS_SIZE_MAX - used)
+            return false;
+        (void)snprintf(out + used, size + 1, "%s%s", i > 0 ? "," : "", providers[i]);
+        used += size;
+    }
+    return true;
 }
 
 bool option_categories(const char *list, uint32_t *out_mask, const char **out_bad,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "event.h"
+#include "provider.h"
 
 /* 10s, 500ms, 2m: whole number and unit, above zero. */
 bool option_time(const char *text, uint64_t *out_ns);
@@ -19,6 +20,12 @@ bool option_size(const char *text, uint64_t *out_bytes);
 bool option_number(const char *text, uint64_t *out);
 /* SYSTEM:EVENT, either may hold glob characters; neither is empty. */
 bool option_is_event(const char *text);
+
+/* One NAME[:KEYWORDS[:LEVEL]] of proto/provider.h. */
+bool option_is_provider(const char *text);
+/* Those of a command line as one list, with a NUL; false if they are too many. */
+bool option_join_providers(const char *const *providers, size_t count,
+                           char out[TRD_PROVIDERS_SIZE_MAX + 1]);
 
 /* For messages: the CLR's categories that can be chosen, in the order of enum trd_category; and
  * those that "default" leaves out, each with ", " before it. */

@@ -68,6 +68,10 @@ static const struct option_row rows[] = {
     { NULL, "methods", 0, TYPE_LIST, AT(methods), AT(method_count), FOR_LIVE, "PATTERN",
       "tell when methods are entered and left: 'Shop.Cart.*,!Shop.Cart.get_*'; repeatable;\n"
       "with run only" },
+    { NULL, "provider", 0, TYPE_LIST, AT(providers), AT(provider_count), FOR_LIVE, "PROVIDER",
+      "events of an EventSource, NAME[:KEYWORDS[:LEVEL]], as in System.Net.Http or\n"
+      "My-Source:3f:4: keywords hexadecimal (default: all), level 1 critical to 5 verbose\n"
+      "(default: 5); repeatable; .NET 5 and later" },
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
@@ -118,6 +122,12 @@ static int set_list(struct options *options, const struct option_row *row, const
     if (row->offset == AT(events) && !option_is_event(value)) {
         log_error("--event: \"%s\" is not of the form SYSTEM:EVENT, as in sched:sched_switch or "
                   "'irq:*'",
+                  value);
+        return EXIT_USAGE;
+    }
+    if (row->offset == AT(providers) && !option_is_provider(value)) {
+        log_error("--provider: \"%s\" is not of the form NAME[:KEYWORDS[:LEVEL]], as in "
+                  "System.Net.Http or My-Source:3f:4",
                   value);
         return EXIT_USAGE;
     }
@@ -241,6 +251,22 @@ static int parse_command(struct options *options, const char *word)
     return EXIT_USAGE;
 }
 
+static int check_providers(const struct options *options)
+{
+    char list[TRD_PROVIDERS_SIZE_MAX + 1];
+
+    if (options->provider_count > 0 && options->no_clr) {
+        log_error("--provider with --no-clr leaves nobody to listen to it");
+        return EXIT_USAGE;
+    }
+    if (!option_join_providers(options->providers, options->provider_count, list)) {
+        log_error("--provider: more than %d providers, or %d characters in all, are too many",
+                  TRD_PROVIDERS_MAX, TRD_PROVIDERS_SIZE_MAX);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 static int check_methods(const struct options *options)
 {
     if (options->command == COMMAND_ATTACH &&
@@ -340,8 +366,11 @@ int options_parse(struct options *options, int argc, char **argv)
     if (result == 0)
         options->arguments[options->argument_count] = NULL;
     result = result ? result : check(options, given);
+    result = result ? result : check_providers(options);
     if (options->method_count > 0)
         options->clr_categories |= TRD_CATEGORY_BIT(METHOD);
+    if (options->provider_count > 0)
+        options->clr_categories |= TRD_CATEGORY_BIT(PROVIDER);
     return result;
 }
 

@@ -50,7 +50,9 @@ struct options {
     uint32_t clr_categories;               /* --clr; mask of TRD_CATEGORY_BIT */
     const char *methods[OPTIONS_LIST_MAX]; /* --methods; each a comma list of patterns */
     size_t method_count;
-    bool follow;        /* --follow */
+    bool follow;                             /* --follow */
+    const char *providers[OPTIONS_LIST_MAX]; /* --provider NAME[:KEYWORDS[:LEVEL]] */
+    size_t provider_count;
     const char *filter; /* --filter; NULL = all */
     bool user_stacks;   /* behind kernel events */
     bool no_kernel;

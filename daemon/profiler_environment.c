@@ -7,6 +7,7 @@
 
 #include "attach.h"
 #include "event.h"
+#include "option_values.h"
 
 #define PATH_LENGTH_MAX 1023 /* of the runtime */
 
@@ -91,4 +92,15 @@ int profiler_environment_set_methods(const char *const *patterns, size_t count)
     result = fclose(stream) == 0 && setenv(TRD_ENV_METHODS, list, 1) == 0 ? 0 : -ENOMEM;
     free(list);
     return result;
+}
+
+int profiler_environment_set_providers(const char *const *providers, size_t count)
+{
+    char list[TRD_PROVIDERS_SIZE_MAX + 1];
+
+    if (count == 0)
+        return unsetenv(TRD_ENV_PROVIDERS);
+    return option_join_providers(providers, count, list) && setenv(TRD_ENV_PROVIDERS, list, 1) == 0
+               ? 0
+               : -ENOMEM;
 }

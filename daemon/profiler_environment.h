@@ -21,6 +21,8 @@ int profiler_environment_set(const char *library, const char *socket_path, uint3
 
 /* Which methods are to be hooked: lists of patterns, joined; none = no method. 0 or -ENOMEM. */
 int profiler_environment_set_methods(const char *const *patterns, size_t count);
+/* Which EventPipe providers; none = no variable. 0 or -ENOMEM. */
+int profiler_environment_set_providers(const char *const *providers, size_t count);
 /* The environment gives the main slot to another profiler: no method can be hooked then. */
 bool profiler_environment_is_taken(void);
 

@@ -125,6 +125,14 @@ uint32_t profiler_set_categories(uint32_t categories)
     return categories & ~before;
 }
 
+void profiler_set_providers(const char *list, size_t size)
+{
+    if (life != LIFE_RUNNING)
+        return;
+    eventpipe_set_providers(list, size);
+    eventpipe_set(&profiler, wanted);
+}
+
 static size_t read_command(char *text, size_t capacity)
 {
     FILE *file = fopen("/proc/self/cmdline", "re");
@@ -232,11 +240,13 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
 
 HRESULT profiler_start(void *unknown)
 {
-    const char *path = getenv(TRD_ENV_SOCKET);
+    const char *path = getenv(TRD_ENV_SOCKET), *providers = getenv(TRD_ENV_PROVIDERS);
+    HRESULT hr;
 
-    HRESULT hr = start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
-                       parse_categories(getenv(TRD_ENV_CATEGORIES)), false);
-
+    if (providers)
+        eventpipe_set_providers(providers, strlen(providers));
+    hr = start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
+               parse_categories(getenv(TRD_ENV_CATEGORIES)), false);
     /* Everything in it has been read. */
     if (SUCCEEDED(hr))
         environment_clear(profiler.info, profiler.info_version);

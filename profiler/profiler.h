@@ -35,6 +35,8 @@ void profiler_detached(void);
 /* For the sender: what the daemon wants; asks the runtime for just these callbacks. Returns those
  * that were not wanted before. */
 uint32_t profiler_set_categories(uint32_t categories);
+/* For the sender: EventPipe providers, a list of proto/provider.h. */
+void profiler_set_providers(const char *list, size_t size);
 /* For the sender: stops the callbacks and asks the runtime to let go of this profiler. */
 void profiler_detach(void);
 /* What runs here, as an event of the calling thread. */

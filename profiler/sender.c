@@ -156,6 +156,11 @@ static int obey(const struct trd_frame_head *head, const uint8_t *payload)
         return result ? result
                       : connection_send(&sender.connection, TRD_FRAME_PONG, &ping, sizeof(ping),
                                         NULL, 0);
+    case TRD_FRAME_PROVIDERS:
+        result = trd_frame_providers(payload, head->size);
+        if (result == 0)
+            profiler_set_providers((const char *)payload, head->size);
+        return result;
     case TRD_FRAME_RESOLVE:
         return resolve(payload, head->size);
     case TRD_FRAME_DETACH:

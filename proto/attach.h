@@ -30,9 +30,10 @@
     }
 
 /* Environment of a process that loads the profiler at start-up. */
-#define TRD_ENV_SOCKET "TRACERD_SOCKET"  /* path of the daemon's profiler socket */
-#define TRD_ENV_CATEGORIES "TRACERD_CLR" /* gc,exception,…; absent = default */
-#define TRD_ENV_LOG "TRACERD_LOG"        /* file for the profiler's own log; absent = silent */
+#define TRD_ENV_SOCKET "TRACERD_SOCKET"       /* path of the daemon's profiler socket */
+#define TRD_ENV_CATEGORIES "TRACERD_CLR"      /* gc,exception,…; absent = default */
+#define TRD_ENV_LOG "TRACERD_LOG"             /* file for the profiler's own log; absent = silent */
+#define TRD_ENV_PROVIDERS "TRACERD_PROVIDERS" /* of EventPipe, a list as in provider.h */
 #define TRD_ENV_RING_BYTES "TRACERD_RING_BYTES" /* of one thread, a power of two */
 #define TRD_ENV_METHODS "TRACERD_METHODS"       /* patterns of methods to hook; absent = none */
 #define TRD_ENV_FOLLOW "TRACERD_FOLLOW"         /* 1: children inherit all of this */

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "provider.h"
+
 static int type_is_known(uint8_t type)
 {
     return (type >= TRD_FRAME_HELLO && type <= TRD_FRAME_PONG) ||
-           (type >= TRD_FRAME_WELCOME && type <= TRD_FRAME_DETACH) || type == TRD_FRAME_RESOLVE;
+           (type >= TRD_FRAME_WELCOME && type <= TRD_FRAME_RESOLVE);
 }
 
 int trd_frame_next(const uint8_t *bytes, size_t size, struct trd_frame_head *out_head,
@@ -137,4 +139,18 @@ int trd_frame_batch(const uint8_t *payload, size_t size, struct trd_batch *out,
     *out_records = payload + sizeof(batch);
     *out_size = size - sizeof(batch);
     return 0;
+}
+
+int trd_frame_providers(const uint8_t *payload, size_t size)
+{
+    const char *list = (const char *)payload;
+    struct trd_provider provider;
+    size_t count = 0;
+    int result;
+
+    if (size > TRD_PROVIDERS_SIZE_MAX)
+        return -EBADMSG;
+    while ((result = trd_provider_next(&list, &size, &provider)) == 1)
+        count++;
+    return result == 0 && count <= TRD_PROVIDERS_MAX ? 0 : -EBADMSG;
 }

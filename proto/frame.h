@@ -37,7 +37,8 @@ enum trd_frame_type {
     TRD_FRAME_CATEGORIES = 0x42,
     TRD_FRAME_PING = 0x43,
     TRD_FRAME_DETACH = 0x44,
-    TRD_FRAME_RESOLVE = 0x46, /* whose code lies at these addresses? */
+    TRD_FRAME_PROVIDERS = 0x45, /* of EventPipe, a list as in provider.h */
+    TRD_FRAME_RESOLVE = 0x46,   /* whose code lies at these addresses? */
 };
 
 struct trd_frame_head {
@@ -147,6 +148,9 @@ int trd_frame_resolve(const uint8_t *payload, size_t size, struct trd_resolve *o
  */
 int trd_frame_batch(const uint8_t *payload, size_t size, struct trd_batch *out,
                     const uint8_t **out_records, size_t *out_size);
+
+/* The payload is the list; any that holds what is no provider, or too many, is refused whole. */
+int trd_frame_providers(const uint8_t *payload, size_t size);
 
 /* Writes a frame head for a payload of `size` bytes. */
 void trd_frame_head_init(struct trd_frame_head *head, enum trd_frame_type type, uint32_t size);

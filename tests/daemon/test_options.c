@@ -93,9 +93,9 @@ static char *value_for(const char *kind)
     static const struct {
         const char *kind;
         char *value;
-    } values[] = { { "FILE", "file" },     { "TIME", "10s" },   { "SIZE", "4M" },
-                   { "PID", "17" },        { "LIST", "gc" },    { "SYSTEM:EVENT", "sched:*" },
-                   { "EXPR", "pid == 1" }, { "PATTERN", "A.*" } };
+    } values[] = { { "FILE", "file" },     { "TIME", "10s" },    { "SIZE", "4M" },
+                   { "PID", "17" },        { "LIST", "gc" },     { "SYSTEM:EVENT", "sched:*" },
+                   { "EXPR", "pid == 1" }, { "PATTERN", "A.*" }, { "PROVIDER", "A:1:4" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (strcmp(values[i].kind, kind) == 0)
@@ -173,7 +173,8 @@ static void test_options_each_lands_in_its_member(void **state)
     accepts(&o, WORDS("run", "-o", "a", "--output=b", "-e", "sched:*", "-eirq:*", "--clr",
                       "gc,thread", "--no-kernel", "--duration", "1500ms", "--max-delay=1s",
                       "--kernel-buffer", "512K", "--summary", "-v", "-v", "--methods", "A.*,!A.b",
-                      "--methods=B.*", "--filter", "pid == 1", "--", "app", "-o"));
+                      "--methods=B.*", "--provider", "A:3f:4", "--provider=B", "--filter",
+                      "pid == 1", "--", "app", "-o"));
     assert_int_equal(o.command, COMMAND_RUN);
     assert_int_equal(o.output_count, 2);
     assert_string_equal(o.outputs[0], "a");
@@ -181,7 +182,10 @@ static void test_options_each_lands_in_its_member(void **state)
     assert_int_equal(o.event_count, 2);
     assert_string_equal(o.events[1], "irq:*");
     assert_int_equal(o.clr_categories, TRD_CATEGORY_BIT(RUNTIME) | TRD_CATEGORY_BIT(GC) |
-                                           TRD_CATEGORY_BIT(THREAD) | TRD_CATEGORY_BIT(METHOD));
+                                           TRD_CATEGORY_BIT(THREAD) | TRD_CATEGORY_BIT(METHOD) |
+                                           TRD_CATEGORY_BIT(PROVIDER));
+    assert_int_equal(o.provider_count, 2);
+    assert_string_equal(o.providers[0], "A:3f:4");
     assert_int_equal(o.method_count, 2);
     assert_string_equal(o.methods[0], "A.*,!A.b");
     assert_true(o.no_kernel && !o.no_clr && o.summary && !o.quiet);
@@ -267,6 +271,9 @@ static void test_wrong_words_are_refused_with_one_sentence(void **state)
     refuses("tracerd run", WORDS("--pid", "1", "--methods", "A.*"));
     refuses("tracerd run", WORDS("--pid", "1", "--clr", "transition"));
     refuses("needs --methods", WORDS("run", "--clr", "method", "app"));
+    refuses("NAME[:KEYWORDS[:LEVEL]]", WORDS("run", "--provider", "A:xyz", "app"));
+    refuses("NAME[:KEYWORDS[:LEVEL]]", WORDS("run", "--provider", "A,B", "app"));
+    refuses("nobody to listen", WORDS("run", "--provider", "A", "--no-clr", "app"));
     refuses("nobody to trace", WORDS("run", "--methods", "A.*", "--no-clr", "app"));
     refuses("nothing to trace", WORDS("replay", "--no-clr", "--no-kernel", "f"));
 }

@@ -81,10 +81,14 @@ static int category_of(const struct trd_record *record, const char *name)
     return info ? info->category : derived_category(name);
 }
 
-/* Whoever writes to the trace_marker of a live instance of ours wants it in the stream. */
-static bool is_mark_for_us(const struct options *options, const char *name)
+/* Whoever writes to the trace_marker of a live instance of ours wants it in the stream; stacks come
+ * with the events that were chosen. */
+static bool is_meant_for_us(const struct options *options, const char *name)
 {
-    return options->command != COMMAND_REPLAY && strcmp(name, "ftrace:print") == 0;
+    if (options->command == COMMAND_REPLAY)
+        return false;
+    return strcmp(name, "ftrace:print") == 0 ||
+           (options->user_stacks && strcmp(name, "ftrace:user_stack") == 0);
 }
 
 /* A file is replayed whole unless somebody asked for less. */
@@ -101,7 +105,7 @@ static bool decide(const struct options *options, const struct trd_record *recor
     if (options->no_kernel)
         return false;
     return record->kind != TRD_KIND_EVENT || options->event_count == 0 ||
-           is_mark_for_us(options, name) || tally_matches_events(options, name);
+           is_meant_for_us(options, name) || tally_matches_events(options, name);
 }
 
 static size_t slot_of(const struct tally *tally, const void *key)

@@ -25,6 +25,7 @@ struct body {
     ReJITID rejit;
     uint32_t version;
     enum code_kind kind;
+    bool is_new; /* the JIT made it just now, so nobody need look where it lies */
     uint16_t flags;
 };
 
@@ -64,6 +65,8 @@ static enum code_kind kind_of(struct corprof_info *info, const struct body *body
         return CODE_DYNAMIC;
     if (body->version > 0 || body->rejit)
         return CODE_RECOMPILED;
+    if (body->is_new)
+        return CODE_JIT;
     return info_module_has(info, module, start) ? CODE_PRECOMPILED : CODE_JIT;
 }
 
@@ -99,6 +102,8 @@ size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags)
     if (profiler->info_version >= INFO_VERSION_BODIES)
         count = info_code_starts(profiler->info, function, rejit, starts);
     emit_method_flagged(function, TRD_CATEGORY_JIT, flags);
+    /* Of several the first may still be the precompiled one. */
+    body.is_new = count <= 1 && !(flags & TRD_EVENT_F_CATCH_UP);
     if (count == 0)
         return emit_only_body(profiler->info, &body);
     for (size_t i = 0; i < count; i++) {

@@ -38,6 +38,8 @@ void emit_assembly_load(struct corprof_info *info, AssemblyID assembly, HRESULT 
                         uint16_t flags);
 void emit_module_load(struct corprof_info *info, ModuleID module, HRESULT status, uint16_t flags);
 
+void emit_appdomain_created(struct corprof_info *info, AppDomainID domain, HRESULT status,
+                            uint16_t flags);
 HRESULT on_appdomain_created(void *self, AppDomainID domain, HRESULT status);
 HRESULT on_appdomain_shutdown(void *self, AppDomainID domain, HRESULT status);
 

@@ -112,7 +112,8 @@ HRESULT on_module_unload(void *self, ModuleID module, HRESULT status)
     return S_OK;
 }
 
-HRESULT on_appdomain_created(void *self, AppDomainID domain, HRESULT status)
+void emit_appdomain_created(struct corprof_info *info, AppDomainID domain, HRESULT status,
+                            uint16_t flags)
 {
     struct trd_ev_appdomain_created *event;
     struct writer writer;
@@ -120,18 +121,23 @@ HRESULT on_appdomain_created(void *self, AppDomainID domain, HRESULT status)
     char text[NAMES_TEXT_MAX];
     size_t size = 0;
 
-    (void)self;
-    if (!gate_wants(TRD_CATEGORY_LOADER))
-        return S_OK;
-    if (SUCCEEDED(status) && info_appdomain(profiler_get()->info, domain, &name))
+    if (SUCCEEDED(status) && info_appdomain(info, domain, &name))
         size = text_from_utf16(name.units, name.length, text, sizeof(text));
     event = WRITER_BEGIN(&writer, appdomain_created, LOADER, (uint32_t)size + 1);
     if (!event)
-        return S_OK;
+        return;
     event->domain = domain;
     event->status = status;
     writer_text(&writer, &event->name, text, size);
+    writer_flag(&writer, flags);
     writer_commit(&writer);
+}
+
+HRESULT on_appdomain_created(void *self, AppDomainID domain, HRESULT status)
+{
+    (void)self;
+    if (gate_wants(TRD_CATEGORY_LOADER))
+        emit_appdomain_created(profiler_get()->info, domain, status, 0);
     return S_OK;
 }
 

@@ -21,8 +21,9 @@
 
 struct progress {
     struct corprof_info *info;
-    unsigned told;    /* since the last sweep */
-    uint64_t unloads; /* before the snapshot that is being told */
+    AppDomainID domain; /* that was told last */
+    unsigned told;      /* since the last sweep */
+    uint64_t unloads;   /* before the snapshot that is being told */
 };
 
 static bool may_go_on(struct progress *progress, unsigned weight)
@@ -54,6 +55,17 @@ static bool tell_thread(void *context, UINT_PTR thread)
     return may_go_on(progress, 1);
 }
 
+/* Nobody lists the application domains; assemblies know theirs. .NET Core has one. */
+static void tell_domain(struct progress *progress, AssemblyID assembly)
+{
+    AppDomainID domain = info_assembly_domain(progress->info, assembly);
+
+    if (!domain || domain == progress->domain)
+        return;
+    progress->domain = domain;
+    emit_appdomain_created(progress->info, domain, S_OK, TRD_EVENT_F_CATCH_UP);
+}
+
 static bool tell_module(void *context, UINT_PTR module)
 {
     struct progress *progress = context;
@@ -64,8 +76,10 @@ static bool tell_module(void *context, UINT_PTR module)
     if (!unloads_hold(progress->unloads))
         return false;
     emit_module_load(progress->info, module, S_OK, TRD_EVENT_F_CATCH_UP);
-    if (info_module(progress->info, module, &base, &assembly, &path) && assembly)
+    if (info_module(progress->info, module, &base, &assembly, &path) && assembly) {
+        tell_domain(progress, assembly);
         emit_assembly_load(progress->info, assembly, S_OK, TRD_EVENT_F_CATCH_UP);
+    }
     unloads_let_go();
     return may_go_on(progress, 1);
 }

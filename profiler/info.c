@@ -212,6 +212,16 @@ bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_n
            info_settle_name(out, length);
 }
 
+AppDomainID info_assembly_domain(struct corprof_info *info, AssemblyID assembly)
+{
+    AppDomainID domain = 0;
+    ModuleID module = 0;
+    HRESULT hr = info->vtbl->GetAssemblyInfo(info, assembly, 0, NULL, NULL, &domain, &module);
+
+    /* Incomplete: the module is not known yet. */
+    return SUCCEEDED(hr) || hr == CORPROF_E_DATAINCOMPLETE ? domain : 0;
+}
+
 bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
 {
     DWORD os_id = 0;

@@ -55,6 +55,8 @@ DWORD info_module_flags(struct corprof_info *info, ModuleID module);
 bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *out);
 bool info_appdomain(struct corprof_info *info, AppDomainID domain, struct info_name *out);
 bool info_assembly(struct corprof_info *info, AssemblyID assembly, struct info_name *out);
+/* The application domain it is in; 0 if it cannot be told. */
+AppDomainID info_assembly_domain(struct corprof_info *info, AssemblyID assembly);
 bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out);
 /* The caller releases it. NULL if the module has none. */
 struct metadata_import *info_metadata(struct corprof_info *info, ModuleID module);

@@ -3,7 +3,7 @@
 import collections
 import os
 
-from house import Timeline, folder, managed, report_of, tracerd
+from house import Idle, Timeline, attached, finish, folder, managed, report_of, stopped_at_end, tracerd
 
 TEXT_MAX = 1023  # TRD_TEXT_MAX without the NUL
 RING_BYTES = "4194304"  # thousands of definitions within a few milliseconds
@@ -103,3 +103,20 @@ def test_names_without_the_loader_category_do_not_come_again_either(runtime):
     thrown = collections.Counter(event["args"]["type"] for event in timeline.events("clr:exception_thrown", report["pid"]))
     for name in report["emitted"]:
         assert thrown[f"{name}.Failure"] == 1, thrown
+
+
+def test_names_of_application_domains_are_told_at_start_and_at_attach(runtime):
+    timeline, report = trace(runtime, "story", options=("--clr", "loader"))
+    from_start = timeline.events("clr:appdomain_created", report["pid"])
+    idle = Idle(runtime)
+    with stopped_at_end(idle.process), folder() as place:
+        with attached(idle.pid, place / "out.ndjson", "--clr", "loader") as tracer:
+            idle.end()
+            finish(tracer)
+        timeline = Timeline(place / "out.ndjson")
+    at_attach = timeline.events("clr:appdomain_created", idle.pid)
+    names = [{event["args"]["name"] for event in events} for events in (from_start, at_attach)]
+    assert all(event["args"]["status"] == 0 for event in from_start + at_attach)
+    # The program's own domain gets the name of the program once that runs.
+    assert names[0] and "" not in names[0] | names[1], names
+    assert len(at_attach) == 1 and at_attach[0].get("catch_up") is True, at_attach

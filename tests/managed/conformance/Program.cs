@@ -23,6 +23,7 @@ namespace Tracerd.Managed
                 { "collecting", SideBySide.Collecting },
                 { "dataincomplete", Loading.Incomplete },
                 { "dynamic-methods", Emitted.Methods },
+                { "everything", Everything.Once },
                 { "exception-order", ExceptionOrder.Run },
                 { "finalizers", Borders.Finalizers },
                 { "gc-balance", GcBalance.Run },
@@ -30,6 +31,7 @@ namespace Tracerd.Managed
                 { "module-balance", Loading.Balance },
                 { "pinvoke", Borders.PInvoke },
                 { "threads", Threads.Run },
+                { "toggle", Everything.Toggle },
                 { "types-10000", Emitted.Types },
                 { "unicode-names", Emitted.Unicode },
             };

@@ -63,6 +63,7 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define HR(value) ((HRESULT)(value))
 #define E_NOINTERFACE HR(0x80004002u)
 #define E_POINTER HR(0x80004003u)
+#define E_NOTIMPL HR(0x80004001u)
 #define E_FAIL HR(0x80004005u)
 #define CLASS_E_NOAGGREGATION HR(0x80040110u)
 #define CLASS_E_CLASSNOTAVAILABLE HR(0x80040111u)

@@ -9,6 +9,7 @@
 
 #include "attach.h"
 #include "arena.h"
+#include "callbacks.h"
 #include "exception_steps.h"
 #include "elt.h"
 #include "eventpipe.h"
@@ -103,7 +104,7 @@ static void set_event_mask(uint32_t categories)
         low |= COR_PRF_MONITOR_SUSPENDS;
         high |= COR_PRF_HIGH_BASIC_GC;
     }
-    if (categories & TRD_CATEGORY_BIT(GCHEAP))
+    if (categories & TRD_CATEGORY_BIT(GCHEAP) && gc_tells_survivors())
         high |= COR_PRF_HIGH_BASIC_GC | COR_PRF_HIGH_MONITOR_GC_MOVED_OBJECTS;
     hr = info_set_events(profiler.info, low, high);
     if (!SUCCEEDED(hr))
@@ -122,6 +123,8 @@ uint32_t profiler_set_categories(uint32_t categories)
     wanted = categories;
     gate_open(categories);
     eventpipe_set(&profiler, categories);
+    if (categories & ~before & TRD_CATEGORY_BIT(GCHEAP) && !gc_tells_survivors())
+        emit_gc_unavailable();
     return categories & ~before;
 }
 

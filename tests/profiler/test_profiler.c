@@ -117,7 +117,7 @@ static int leave_and_come_back(struct traced *traced)
     struct traced_object *object = traced_initialize(traced);
     uint8_t data[1 + TRD_ATTACH_SIZE_MAX];
     bool notification_only;
-    int size = trd_attach_encode(traced->path, TRD_CATEGORIES_ALL, data + 1);
+    int size = trd_attach_encode(traced->path, TRACED_CATEGORIES, data + 1);
 
     traced_round(object, 0x40);
     TRACED_UNTIL(fake.detaches == 1);
@@ -146,7 +146,7 @@ static void test_profiler_detaches_and_can_be_attached_again(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, leave_and_come_back);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(traced_collect(&reader, &first, TRACED_ROUND_EVENTS + 2), 1);
     assert_int_equal(reader_send(&reader, TRD_FRAME_DETACH, NULL, 0), 0);
     assert_int_equal(traced_collect(&reader, &first, TRACED_FOREVER), 0);
@@ -156,7 +156,7 @@ static void test_profiler_detaches_and_can_be_attached_again(void **state)
     instance = reader.hello.instance;
     reader_finish(&reader);
 
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
     assert_int_equal(reader.hello.flags, TRD_HELLO_F_ATTACHED | TRD_HELLO_F_NOTIFICATION_ONLY);
     assert_true(reader.hello.instance != instance);
@@ -207,7 +207,7 @@ static void test_detach_waits_for_the_callback_that_is_under_way(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, be_under_way_when_detached);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(traced_collect(&reader, &sums, 2), 1);
     assert_int_equal(reader_send(&reader, TRD_FRAME_DETACH, NULL, 0), 0);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
@@ -249,7 +249,7 @@ static void test_profiler_that_is_loaded_again_goes_on_undisturbed(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, load_twice);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
     assert_int_equal(reader.hello.flags, 0);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
@@ -382,7 +382,7 @@ static void test_forked_child_leaves_its_parents_events_alone(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, fork_and_go_on);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);

@@ -39,7 +39,7 @@ static void test_profiler_tells_everything_and_says_goodbye(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, tell_a_round);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
     assert_int_equal(reader.hello.flags, 0);
     assert_int_equal(reader.hello.pid, traced.pid);
@@ -118,7 +118,7 @@ static void test_profiler_keeps_what_happened_before_the_daemon_came(void **stat
     traced_start(&traced, tell_a_round);
     usleep(50000); /* some tries that fail; if there were none, that is no failure */
     traced_listen(&traced);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_ROUND_EVENTS + 2), 1);
     assert_int_equal(sums.first_id, TRD_EV_runtime_info);
     assert_int_equal(sums.caught_up, 0);
@@ -141,11 +141,11 @@ static void test_profiler_connects_again_and_catches_up(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, tell_rounds);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(traced_collect(&reader, &first, 50), 1);
     reader_finish(&reader);
 
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(reader.hello.flags, TRD_HELLO_F_RECONNECT);
     assert_true(reader.hello.accounted >= first.events);
     assert_int_equal(traced_collect(&reader, &second, 200), 1);
@@ -186,7 +186,7 @@ static void test_profiler_never_waits_for_a_daemon_that_hangs(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, storm);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(traced_wait(&traced), 0); /* it ends, though nobody has read a byte */
 
     (void)traced_collect(&reader, &sums, TRACED_FOREVER); /* may end within a frame */
@@ -254,7 +254,7 @@ static void test_definition_that_was_dropped_is_given_again(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, compile_in_a_full_ring);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
     /* Nobody reads: the socket fills up, then the ring. */
     UNTIL(traced_sum(&reader, offsetof(struct trd_ring, dropped_by_category) +
@@ -298,7 +298,7 @@ static void test_events_of_a_killed_process_are_found_in_its_arena(void **state)
     traced_prepare(&traced);
     traced_listen(&traced);
     traced_start(&traced, storm_until_killed);
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(traced_collect(&reader, &sums, 20000), 1);
     assert_int_equal(kill(traced.pid, SIGKILL), 0);
     assert_int_equal(traced_wait(&traced), SIGKILL);
@@ -370,7 +370,7 @@ static void expect_new_connection(struct traced *traced)
 {
     struct reader reader;
 
-    traced_welcome(traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(traced, &reader, TRACED_CATEGORIES);
     reader_finish(&reader);
 }
 
@@ -397,7 +397,7 @@ static void test_profiler_leaves_a_daemon_that_breaks_the_protocol(void **state)
     assert_int_equal(reader_next(&reader, &frame, TRACED_WAIT_MS), 0);
     reader_finish(&reader);
 
-    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     assert_int_equal(reader_send(&reader, TRD_FRAME_MARK, &mark, sizeof(mark)), 0);
     assert_int_not_equal(traced_collect(&reader, &(struct traced_sums){ 0 }, TRACED_FOREVER), 1);
     reader_finish(&reader);

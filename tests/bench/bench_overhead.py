@@ -9,7 +9,7 @@ TRACERD_BENCH_RUNS: turns (5). TRACERD_BENCH_SCALE: operations, 1 is the full nu
 TRACERD_BENCH_MODES: exceptions,gc,contend,jit,startup,hello,idle.
 jit compiles small methods one after the other, the worst case for names; startup is a program that uses some 1500 methods
 of the framework with nothing precompiled (DOTNET_ReadyToRun=0), by the processor time of the whole process. The tool is fetched by `dotnet tool install` where it is missing;
-TRACERD_BENCH_FETCH=0 leaves it out."""
+TRACERD_BENCH_FETCH=0 leaves it out. TRACERD_BENCH_PREFIX: before each command, as in "chrt -f 1" on a machine that is busy."""
 
 import json
 import os
@@ -29,6 +29,7 @@ SCALE = float(os.environ.get("TRACERD_BENCH_SCALE", "1"))
 RUNTIMES = os.environ.get("TRACERD_BENCH_RUNTIMES", "8,9,10").split(",")
 TOOL_VERSION = "9.0.661903"
 TOOL = BUILD / "bench-tools" / "dotnet-trace"
+PREFIX = os.environ.get("TRACERD_BENCH_PREFIX", "").split()
 IDLE_S = max(1, round(10 * SCALE))
 
 # mode: operations, CLR categories, keywords and level of Microsoft-Windows-DotNETRuntime, event and count per operation
@@ -104,7 +105,7 @@ def once(mode, name, command, environment, place, lost):
     if mode == "startup":
         environment = {**(environment or os.environ), "DOTNET_ReadyToRun": "0", "COMPlus_ReadyToRun": "0"}
     before = time.monotonic()
-    done = subprocess.run([str(part) for part in command], env=environment, stdin=subprocess.DEVNULL, text=True,
+    done = subprocess.run([str(part) for part in PREFIX + list(command)], env=environment, stdin=subprocess.DEVNULL, text=True,
                           capture_output=True, check=False, errors="replace")
     elapsed = time.monotonic() - before
     assert done.returncode == 0, f"{command}: {done.returncode} {done.stderr[-2000:]}"

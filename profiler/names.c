@@ -171,12 +171,6 @@ size_t names_type_of_object(struct corprof_info *info, ObjectID object, char *te
 
     if (!info_class_of_object(info, object, &class_id))
         return 0;
-    size = names_kept(class_id, text);
-    if (size > 0)
-        return size;
     size = names_append_class(text, 0, info, class_id, 0);
-    if (size == 1 && text[0] == '?')
-        return 0;
-    names_keep(class_id, text, size);
-    return size;
+    return size == 1 && text[0] == '?' ? 0 : size;
 }

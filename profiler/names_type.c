@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "names_known.h"
 #include "text.h"
 
 #define DEPTH_MAX 32 /* a text is full before, unless names are short */
@@ -140,17 +141,13 @@ static size_t append_array(char *text, size_t used, struct corprof_info *info,
     return APPEND(text, used, "]");
 }
 
-size_t names_append_class(char *text, size_t used, struct corprof_info *info, ClassID class_id,
-                          unsigned depth)
+static size_t ask_class(char *text, size_t used, struct corprof_info *info, ClassID class_id,
+                        unsigned depth)
 {
     struct names_arguments arguments = { .info = info };
     struct info_array array;
     ModuleID module;
 
-    if (depth > DEPTH_MAX)
-        return APPEND(text, used, TOO_DEEP);
-    if (!class_id)
-        return APPEND(text, used, UNKNOWN);
     if (info_array(info, class_id, &array))
         return append_array(text, used, info, &array, depth);
     if (!info_class_types(info, class_id, &module, &arguments.owner, &arguments.given) ||
@@ -158,6 +155,31 @@ size_t names_append_class(char *text, size_t used, struct corprof_info *info, Cl
         return APPEND(text, used, UNKNOWN);
     used = append_definition(text, used, &arguments, depth);
     (void)arguments.import->vtbl->Release(arguments.import);
+    return used;
+}
+
+/* Of a name that is cut, or not known in all its parts, more may be told another time. */
+static bool is_whole(const char *name, size_t size, size_t used)
+{
+    return used < NAMES_TEXT_MAX && !memchr(name, UNKNOWN[0], size) &&
+           !memmem(name, size, TOO_DEEP, sizeof(TOO_DEEP) - 1);
+}
+
+/* The same few types are the arguments of most: their names are kept. */
+size_t names_append_class(char *text, size_t used, struct corprof_info *info, ClassID class_id,
+                          unsigned depth)
+{
+    size_t start = used, kept;
+
+    if (depth > DEPTH_MAX)
+        return APPEND(text, used, TOO_DEEP);
+    if (!class_id)
+        return APPEND(text, used, UNKNOWN);
+    if (NAMES_TEXT_MAX - used >= NAMES_KEPT_MAX && (kept = names_kept(class_id, text + used)) > 0)
+        return used + kept;
+    used = ask_class(text, used, info, class_id, depth);
+    if (is_whole(text + start, used - start, used))
+        names_keep(class_id, text + start, used - start);
     return used;
 }
 

@@ -14,6 +14,13 @@
 #include "names_source.h"
 #include "text.h"
 
+/* Nothing is remembered of the one before. */
+static void new_runtime(void)
+{
+    (void)fake_reset();
+    names_forget();
+}
+
 static void check_method(const char *expected)
 {
     struct method_name name;
@@ -134,7 +141,7 @@ static void check_instance(ClassID class_id, mdTypeDef type, const char *method,
 {
     struct method_name name;
 
-    (void)fake_reset();
+    new_runtime();
     fake.function_class = class_id;
     fake.method_type = type;
     fake.method = method;
@@ -205,7 +212,7 @@ static void check_class(ClassID class_id, const char *expected, mdToken token)
 {
     struct type_name name;
 
-    (void)fake_reset();
+    new_runtime();
     names_type(fake_info(), class_id, &name);
     assert_int_equal(name.size, strlen(expected));
     assert_memory_equal(name.text, expected, name.size);
@@ -225,12 +232,44 @@ static void test_type_is_named_with_what_it_is_made_of(void **state)
     check_class(0, "?", 0);
 }
 
+/* The parts of types repeat: each is asked for once. */
+static void test_type_that_is_part_of_others_is_asked_for_once(void **state)
+{
+    struct type_name name;
+
+    (void)state;
+    new_runtime();
+    names_type(fake_info(), FAKE_PAIR_CLASS, &name);
+    assert_int_equal(fake.class_questions, 3); /* pair, box, plain */
+    names_type(fake_info(), FAKE_BOX_CLASS, &name);
+    names_type(fake_info(), FAKE_GRIDS_CLASS, &name);
+    assert_int_equal(fake.class_questions, 3);
+    names_forget();
+    names_type(fake_info(), FAKE_BOX_CLASS, &name);
+    assert_int_equal(fake.class_questions, 5);
+}
+
+/* What could not be told in full is asked for again. */
+static void test_type_that_was_not_complete_is_asked_for_again(void **state)
+{
+    struct type_name name;
+
+    (void)state;
+    new_runtime();
+    fake.hr = CORPROF_E_DATAINCOMPLETE;
+    names_type(fake_info(), FAKE_BOX_CLASS, &name);
+    assert_int_equal(name.size, 1);
+    fake.hr = S_OK;
+    names_type(fake_info(), FAKE_BOX_CLASS, &name);
+    assert_int_equal(name.size, strlen("Space.Box<Space.Outer+Inner>"));
+}
+
 static void test_type_without_end_is_cut(void **state)
 {
     struct type_name name;
 
     (void)state;
-    (void)fake_reset();
+    new_runtime();
     names_type(fake_info(), FAKE_DEEP_CLASS, &name);
     assert_true(name.size < NAMES_TEXT_MAX);
     assert_memory_equal(name.text, "Space.Box<Space.Box<Space.Box<", 30);
@@ -247,7 +286,7 @@ static void test_type_that_is_not_complete_has_a_name(void **state)
     struct type_name name;
 
     (void)state;
-    (void)fake_reset();
+    new_runtime();
     fake.hr = CORPROF_E_DATAINCOMPLETE;
     names_type(fake_info(), FAKE_BOX_CLASS, &name);
     assert_int_equal(name.size, 1);
@@ -269,9 +308,11 @@ static void check_names_under_fault(void)
     fake.arguments = 2;
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         fake.function_class = classes[i];
+        names_forget();
         names_method(fake_info(), 1, &method);
         assert_in_range(method.size, 1, NAMES_TEXT_MAX);
         assert_true(method.raw_size <= NAMES_TEXT_MAX);
+        names_forget();
         names_type(fake_info(), classes[i], &type);
         assert_in_range(type.size, 1, NAMES_TEXT_MAX);
     }
@@ -291,7 +332,7 @@ static void test_names_are_told_whatever_one_answer_is(void **state)
                         (spoil == FAKE_OUTS_POISON && SUCCEEDED(results[i])) ||
                         !fake_can_spoil((enum fake_object)object, slot, (enum fake_spoil)spoil))
                         continue;
-                    (void)fake_reset();
+                    new_runtime();
                     fake_fault = (struct fake_fault){ true, (enum fake_object)object, slot,
                                                       results[i], (enum fake_spoil)spoil };
                     check_names_under_fault();
@@ -477,6 +518,8 @@ int main(void)
         cmocka_unit_test(test_method_that_is_a_state_machine_has_the_name_of_its_source),
         cmocka_unit_test(test_method_of_an_interface_in_a_state_machine_has_its_dots),
         cmocka_unit_test(test_type_is_named_with_what_it_is_made_of),
+        cmocka_unit_test(test_type_that_is_part_of_others_is_asked_for_once),
+        cmocka_unit_test(test_type_that_was_not_complete_is_asked_for_again),
         cmocka_unit_test(test_type_without_end_is_cut),
         cmocka_unit_test(test_type_that_is_not_complete_has_a_name),
         cmocka_unit_test(test_names_are_told_whatever_one_answer_is),

@@ -20,7 +20,7 @@
 #include "sender.h"
 #include "writer.h"
 
-#define SHUTDOWN_TIMEOUT_MS 10 /* what the application may be held up at its end */
+#define SHUTDOWN_TIMEOUT_MS 9  /* the application may be held up for ten at its end */
 #define DETACH_EXPECTED_MS 100 /* callbacks are short; the runtime looks again if not */
 
 enum life {

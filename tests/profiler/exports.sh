@@ -1,6 +1,6 @@
 #!/bin/sh
-# exports.sh LIBRARY: it exports the two entry points and nothing else, needs libc and nothing else, and calls only
-# what musl has as well.
+# exports.sh LIBRARY: it exports the two entry points and nothing else, needs libc and nothing else, calls only
+# what musl has as well, and of glibc nothing newer than 2.17.
 set -eu
 library=$1
 status=0
@@ -15,6 +15,12 @@ exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort | tr '\n'
 
 needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | tr '\n' ' ')
 [ "$needed" = 'libc.so.6 ' ] || complain "it needs: $needed"
+
+# The oldest glibc that .NET Core 3.1 itself supports.
+floor=2.17
+newest=$(readelf -VW "$library" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -Vu | tail -n 1)
+[ "$(printf '%s\n' "$floor" "$newest" | sort -V | tail -n 1)" = "$floor" ] ||
+    complain "it needs glibc $newest: $(nm -D --undefined-only "$library" | grep "@GLIBC_$newest" | tr '\n' ' ')"
 
 readelf -d "$library" | grep -q '(TEXTREL)' && complain 'it has relocations in its code'
 readelf -lW "$library" | grep -q 'GNU_STACK.*RWE' && complain 'its stack is executable'

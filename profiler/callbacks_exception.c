@@ -5,17 +5,24 @@
 #include "elt.h"
 #include "gate.h"
 #include "names.h"
+#include "names_text.h"
 #include "profiler.h"
 #include "writer.h"
 
 /* The name of the object's type; always some text. */
-static size_t type_name(ObjectID object, char text[NAMES_TEXT_MAX])
+static size_t type_name(ClassID class_id, char text[NAMES_TEXT_MAX])
 {
-    size_t size = names_type_of_object(profiler_get()->info, object, text);
+    if (class_id)
+        return names_append_class(text, 0, profiler_get()->info, class_id, 0);
+    text[0] = '?';
+    return 1;
+}
 
-    if (size == 0)
-        text[size++] = '?';
-    return size;
+static ClassID class_of(ObjectID object)
+{
+    ClassID class_id;
+
+    return info_class_of_object(profiler_get()->info, object, &class_id) ? class_id : 0;
 }
 
 HRESULT on_exception_thrown(void *self, ObjectID object)
@@ -24,14 +31,16 @@ HRESULT on_exception_thrown(void *self, ObjectID object)
     struct writer writer;
     char type[NAMES_TEXT_MAX], message[EXCEPTION_MESSAGE_MAX];
     size_t type_size, message_size;
+    ClassID class_id;
     bool is_cut;
 
     (void)self;
     if (!gate_wants(TRD_CATEGORY_EXCEPTION))
         return S_OK;
     exception_steps_thrown();
-    type_size = type_name(object, type);
-    message_size = exception_message(profiler_get()->info, object, message, &is_cut);
+    class_id = class_of(object);
+    type_size = type_name(class_id, type);
+    message_size = exception_message(profiler_get()->info, class_id, object, message, &is_cut);
     event = WRITER_BEGIN(&writer, exception_thrown, EXCEPTION,
                          (uint32_t)(type_size + 1 + message_size + 1));
     if (!event)
@@ -65,8 +74,8 @@ static void emit_step(uint16_t id, enum trd_category category, FunctionID method
 HRESULT on_exception_found(void *self, FunctionID function)
 {
     (void)self;
-    if (gate_wants(TRD_CATEGORY_EXCEPTION))
-        emit_step(TRD_EV_exception_found, TRD_CATEGORY_EXCEPTION, function);
+    if (gate_wants(TRD_CATEGORY_UNWIND))
+        emit_step(TRD_EV_exception_found, TRD_CATEGORY_UNWIND, function);
     return S_OK;
 }
 
@@ -85,7 +94,7 @@ HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object)
         return S_OK;
     if (function)
         emit_method(function, TRD_CATEGORY_EXCEPTION);
-    size = type_name(object, type);
+    size = type_name(class_of(object), type);
     event = WRITER_BEGIN(&writer, exception_caught, EXCEPTION, (uint32_t)size + 1);
     if (!event)
         return S_OK;

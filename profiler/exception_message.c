@@ -106,15 +106,15 @@ static bool has_message(struct corprof_info *info, ClassID class_id)
     return true;
 }
 
-size_t exception_message(struct corprof_info *info, ObjectID object, char *text, bool *out_cut)
+size_t exception_message(struct corprof_info *info, ClassID class_id, ObjectID object, char *text,
+                         bool *out_cut)
 {
     uint64_t offsets;
     uintptr_t string;
-    ClassID class_id;
     uint32_t length;
 
     *out_cut = false;
-    if (!info_class_of_object(info, object, &class_id) || !has_message(info, class_id))
+    if (!class_id || !has_message(info, class_id))
         return 0;
     offsets = atomic_load_explicit(&layout, memory_order_acquire);
     string = *(const uintptr_t *)(object + (offsets >> 32 & 0xffff));

@@ -15,11 +15,12 @@
 #define EXCEPTION_MESSAGE_MAX (3 * EXCEPTION_MESSAGE_UNITS_MAX) /* bytes of UTF-8 */
 
 /*
- * Into `text` (of EXCEPTION_MESSAGE_MAX, no NUL); 0 if there is none or it cannot be told. Only
- * inside a callback during which no collection can begin, as ExceptionThrown is. *out_cut: there is
- * more of it.
+ * `class_id` is the object's, 0 if it is not known. Into `text` (of EXCEPTION_MESSAGE_MAX, no NUL);
+ * 0 if there is none or it cannot be told. Only inside a callback during which no collection can
+ * begin, as ExceptionThrown is. *out_cut: there is more of it.
  */
-size_t exception_message(struct corprof_info *info, ObjectID object, char *text, bool *out_cut);
+size_t exception_message(struct corprof_info *info, ClassID class_id, ObjectID object, char *text,
+                         bool *out_cut);
 
 /* A module is gone, and its class ids may come again for something else. */
 void exception_message_forget(void);

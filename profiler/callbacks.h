@@ -14,6 +14,7 @@
 
 #include "corprof.h"
 #include "event.h"
+#include "info_code.h"
 
 struct corprof_info;
 
@@ -65,8 +66,18 @@ HRESULT on_cached_search(void *self, FunctionID function, COR_PRF_JIT_CACHE resu
 /* callbacks_code.c */
 HRESULT on_dynamic_method_unloaded(void *self, FunctionID function);
 /* Every body of the method that this ReJITID has (0: those nobody asked for), as clr:code, its name
- * before; how many there are. Not where the runtime is suspended. */
-size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags);
+ * before. Not where the runtime is suspended. */
+void emit_code(FunctionID function, ReJITID rejit, uint16_t flags);
+/* What the JIT has just made of a method; no parts if the runtime does not say. */
+struct jitted {
+    FunctionID function;
+    size_t count; /* bodies of the method, this one included */
+    UINT_PTR starts[INFO_BODIES_MAX];
+    COR_PRF_CODE_INFO parts[INFO_PARTS_MAX];
+    size_t part_count;
+};
+void jitted_find(struct jitted *out, FunctionID function);
+void emit_jitted(const struct jitted *jitted);
 /* Nothing of the runtime lies there. */
 void emit_no_code(uint64_t address);
 

@@ -70,29 +70,54 @@ static enum code_kind kind_of(struct corprof_info *info, const struct body *body
     return info_module_has(info, module, start) ? CODE_PRECOMPILED : CODE_JIT;
 }
 
+static void emit_parts(const struct body *body, const COR_PRF_CODE_INFO *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        emit_part(body, &parts[i], (uint8_t)i);
+}
+
 static void emit_body(struct corprof_info *info, struct body *body, UINT_PTR start)
 {
     COR_PRF_CODE_INFO parts[INFO_PARTS_MAX];
     size_t count = info_code_parts(info, start, parts);
 
     body->kind = kind_of(info, body, start);
-    for (size_t i = 0; i < count; i++)
-        emit_part(body, &parts[i], (uint8_t)i);
+    emit_parts(body, parts, count);
+}
+
+/* The runtime lists the first body, then the others from the newest to the oldest (measured on all
+ * runtimes): numbers that a body keeps go by when it was made. */
+static uint32_t version_at(size_t place, size_t count)
+{
+    return place == 0 ? 0 : (uint32_t)(count - place);
 }
 
 /* Before Info9, and for what has no list of bodies. */
-static size_t emit_only_body(struct corprof_info *info, struct body *body)
+static void emit_only_body(struct corprof_info *info, struct body *body)
 {
     COR_PRF_CODE_INFO part;
 
     if (!info_code(info, body->function, &part))
-        return 0;
+        return;
     body->kind = kind_of(info, body, part.startAddress);
     emit_part(body, &part, 0);
-    return 1;
 }
 
-size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags)
+static bool emit_bodies(struct corprof_info *info, struct body *body, const UINT_PTR *starts,
+                        size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        if (starts[i]) {
+            body->version = version_at(i, count);
+            emit_body(info, body, starts[i]);
+            any = true;
+        }
+    return any;
+}
+
+void emit_code(FunctionID function, ReJITID rejit, uint16_t flags)
 {
     struct profiler *profiler = profiler_get();
     struct body body = { .function = function, .rejit = rejit, .flags = flags };
@@ -102,15 +127,50 @@ size_t emit_code(FunctionID function, ReJITID rejit, uint16_t flags)
     if (profiler->info_version >= INFO_VERSION_BODIES)
         count = info_code_starts(profiler->info, function, rejit, starts);
     emit_method_flagged(function, TRD_CATEGORY_JIT, flags);
-    /* Of several the first may still be the precompiled one. */
-    body.is_new = count <= 1 && !(flags & TRD_EVENT_F_CATCH_UP);
-    if (count == 0)
-        return emit_only_body(profiler->info, &body);
-    for (size_t i = 0; i < count; i++) {
-        body.version = (uint32_t)i;
-        emit_body(profiler->info, &body, starts[i]);
+    if (!emit_bodies(profiler->info, &body, starts, count))
+        emit_only_body(profiler->info, &body);
+}
+
+/* The newest that is there: newer ones may be under way on other threads. */
+static UINT_PTR newest_of(const UINT_PTR *starts, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (starts[i])
+            return starts[i];
+    return count > 0 ? starts[0] : 0;
+}
+
+void jitted_find(struct jitted *out, FunctionID function)
+{
+    struct profiler *profiler = profiler_get();
+    UINT_PTR newest;
+
+    out->function = function;
+    out->count = 0;
+    out->part_count = 0;
+    if (profiler->info_version >= INFO_VERSION_BODIES)
+        out->count = info_code_starts(profiler->info, function, 0, out->starts);
+    newest = newest_of(out->starts, out->count);
+    if (newest)
+        out->part_count = info_code_parts(profiler->info, newest, out->parts);
+    if (out->part_count == 0)
+        out->part_count = info_code(profiler->info, function, &out->parts[0]);
+}
+
+/* The usual one, a method's first, has been asked for already. Of later ones all are told: the
+ * first may have come with its module, of which no event tells. */
+void emit_jitted(const struct jitted *jitted)
+{
+    struct corprof_info *info = profiler_get()->info;
+    struct body body = { .function = jitted->function };
+    ModuleID module;
+
+    if (jitted->count > 1) {
+        (void)emit_bodies(info, &body, jitted->starts, jitted->count);
+        return;
     }
-    return count;
+    body.kind = is_dynamic(info, jitted->function, &module) ? CODE_DYNAMIC : CODE_JIT;
+    emit_parts(&body, jitted->parts, jitted->part_count);
 }
 
 void emit_no_code(uint64_t address)

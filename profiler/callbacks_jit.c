@@ -57,17 +57,18 @@ static void jit_start(FunctionID function)
     writer_commit(&writer);
 }
 
-static void jit_end(FunctionID function, HRESULT status)
+static void jit_end(const struct jitted *jitted, HRESULT status)
 {
     COR_PRF_CODE_INFO code = { 0 };
     struct trd_ev_jit_end *event;
     struct writer writer;
 
-    (void)info_code(profiler_get()->info, function, &code);
+    if (SUCCEEDED(status) && jitted->part_count > 0)
+        code = jitted->parts[0];
     event = WRITER_BEGIN(&writer, jit_end, JIT, 0);
     if (!event)
         return;
-    event->method = function;
+    event->method = jitted->function;
     event->status = status;
     event->size = (uint32_t)code.size;
     event->address = code.startAddress;
@@ -85,13 +86,16 @@ HRESULT on_jit_start(void *self, FunctionID function, BOOL safe_to_block)
 
 HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block)
 {
+    struct jitted jitted;
+
     (void)self;
     (void)safe_to_block;
     if (!gate_wants(TRD_CATEGORY_JIT))
         return S_OK;
-    jit_end(function, status);
+    jitted_find(&jitted, function);
+    jit_end(&jitted, status);
     if (SUCCEEDED(status))
-        (void)emit_code(function, 0, 0);
+        emit_jitted(&jitted);
     return S_OK;
 }
 

@@ -90,7 +90,7 @@ static bool tell_function(void *context, FunctionID function, ReJITID rejit)
 
     if (!unloads_hold(progress->unloads))
         return false;
-    (void)emit_code(function, rejit, TRD_EVENT_F_CATCH_UP);
+    emit_code(function, rejit, TRD_EVENT_F_CATCH_UP);
     unloads_let_go();
     return may_go_on(progress, FUNCTION_WEIGHT);
 }

@@ -10,17 +10,12 @@ size_t info_code_starts(struct corprof_info *info, FunctionID function, ReJITID 
                         UINT_PTR starts[INFO_BODIES_MAX])
 {
     ULONG32 count = 0;
-    size_t used = 0;
 
     memset(starts, 0, INFO_BODIES_MAX * sizeof(starts[0]));
     if (!SUCCEEDED(info->vtbl->GetNativeCodeStartAddresses(info, function, rejit, INFO_BODIES_MAX,
                                                            &count, starts)))
         return 0;
-    /* A body that is being compiled answers 0. */
-    for (size_t i = 0; i < count && i < INFO_BODIES_MAX; i++)
-        if (starts[i])
-            starts[used++] = starts[i];
-    return used;
+    return count < INFO_BODIES_MAX ? count : INFO_BODIES_MAX;
 }
 
 size_t info_code_parts(struct corprof_info *info, UINT_PTR start,
@@ -36,6 +31,19 @@ size_t info_code_parts(struct corprof_info *info, UINT_PTR start,
         if (parts[i].startAddress && parts[i].size)
             parts[used++] = parts[i];
     return used;
+}
+
+size_t info_il_map(struct corprof_info *info, UINT_PTR start, COR_DEBUG_IL_TO_NATIVE_MAP *out,
+                   size_t capacity, bool *out_cut)
+{
+    ULONG32 count = 0;
+
+    *out_cut = false;
+    memset(out, 0, capacity * sizeof(*out));
+    if (!SUCCEEDED(info->vtbl->GetILToNativeMapping3(info, start, (ULONG32)capacity, &count, out)))
+        return 0;
+    *out_cut = count > capacity;
+    return *out_cut ? capacity : count;
 }
 
 bool info_function_at(struct corprof_info *info, UINT_PTR address, FunctionID *out_function,

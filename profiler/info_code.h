@@ -16,14 +16,18 @@
 #define INFO_BODIES_MAX 32
 #define INFO_PARTS_MAX 4
 
-/* First bytes of the bodies, in the runtime's order; how many there are, 0 if it cannot be told.
- * Needs ICorProfilerInfo9. */
+/* First bytes of the bodies, in the runtime's order, 0 for one that is being compiled; how many
+ * there are, 0 if it cannot be told. Needs ICorProfilerInfo9. */
 size_t info_code_starts(struct corprof_info *info, FunctionID function, ReJITID rejit,
                         UINT_PTR starts[INFO_BODIES_MAX]);
 /* Runs of code of the body at `start`; those without address or size are left out. Needs
  * ICorProfilerInfo9. */
 size_t info_code_parts(struct corprof_info *info, UINT_PTR start,
                        COR_PRF_CODE_INFO parts[INFO_PARTS_MAX]);
+/* Which IL the runs of the body's code were made from; how many entries, at most `capacity`, in the
+ * runtime's order. None where nobody may debug. Needs ICorProfilerInfo9. */
+size_t info_il_map(struct corprof_info *info, UINT_PTR start, COR_DEBUG_IL_TO_NATIVE_MAP *out,
+                   size_t capacity, bool *out_cut);
 /* Whose code lies at that address; also code that was compiled ahead of time and dynamic methods.
  * Not in a callback that the runtime may suspend. */
 bool info_function_at(struct corprof_info *info, UINT_PTR address, FunctionID *out_function,

@@ -2,6 +2,7 @@
 
 #include "callbacks.h"
 #include "gate.h"
+#include "il_map.h"
 #include "info_code.h"
 #include "sender.h"
 #include "unloads.h"
@@ -12,7 +13,8 @@
 #define RECENT 32
 
 struct resolver {
-    struct corprof_info *info;
+    struct profiler *profiler;
+    bool with_il;
     COR_PRF_FUNCTION recent[RECENT];
     unsigned recent_count;
 };
@@ -29,30 +31,41 @@ static bool is_told(struct resolver *resolver, FunctionID function, ReJITID reji
     return false;
 }
 
-static void resolve(struct resolver *resolver, uint64_t address)
+/* Whether `map` is to be told, once the runtime may go on unloading. */
+static bool resolve(struct resolver *resolver, uint64_t address, struct il_map *map)
 {
     FunctionID function;
     ReJITID rejit;
 
-    if (!info_function_at(resolver->info, (UINT_PTR)address, &function, &rejit))
+    if (!info_function_at(resolver->profiler->info, (UINT_PTR)address, &function, &rejit)) {
         emit_no_code(address);
-    else if (!is_told(resolver, function, rejit))
-        (void)emit_code(function, rejit, TRD_EVENT_F_CATCH_UP);
+        return false;
+    }
+    if (!is_told(resolver, function, rejit))
+        emit_code(function, rejit, TRD_EVENT_F_CATCH_UP);
+    return resolver->with_il &&
+           il_map_find(resolver->profiler, function, rejit, (UINT_PTR)address, map);
 }
 
 void resolve_addresses(struct profiler *profiler, const struct trd_resolve *request,
                        const uint64_t *addresses)
 {
-    struct resolver resolver = { .info = profiler->info };
+    struct resolver resolver = { .profiler = profiler,
+                                 .with_il = request->flags & TRD_RESOLVE_F_IL };
+    static struct il_map map; /* the sender's, and too large for its stack */
+    bool has_map;
 
     if (!gate_wants(TRD_CATEGORY_JIT))
         return;
     for (uint32_t i = 0; i < request->count; i++) {
         /* Beside an unload nothing is said: the daemon asks again once it has heard of that. */
+        has_map = false;
         if (unloads_are_quiet() && unloads_hold(unloads_count())) {
-            resolve(&resolver, addresses[i]);
+            has_map = resolve(&resolver, addresses[i], &map);
             unloads_let_go();
         }
+        if (has_map && !il_map_tell(&map))
+            return;
         if (i % SLICE == SLICE - 1 && !sender_flush())
             return;
     }

@@ -112,9 +112,12 @@ struct trd_categories {
 /* Addresses of one request; the client answers each with clr:code, method 0 if nobody's. */
 #define TRD_RESOLVE_MAX 256
 
+/* Also clr:il_offset, for the body of code that holds each address. */
+#define TRD_RESOLVE_F_IL 0x1
+
 struct trd_resolve {
     uint32_t count; /* 1 … TRD_RESOLVE_MAX */
-    uint32_t reserved;
+    uint32_t flags; /* TRD_RESOLVE_F_… */
     /* u64 addresses[count] follow */
 };
 

@@ -63,6 +63,8 @@ def check_bodies(timeline, report, but=()):
                if not any(word in name for word in but)}
     known = bodies_written_down(report)
     told = bodies_told(timeline, report)
+    for all_args in told.values():
+        assert len({args["version"] for args in all_args}) == 1, f"one body, several numbers: {all_args}"
     missing = {name for body, name in written.items() if body not in told}
     assert not missing, f"the runtime compiled these, nobody told of them: {sorted(missing)[:5]}"
     invented = [args for body, all_args in bodies_told(timeline, report, True).items() for args in all_args

@@ -7,8 +7,10 @@
 
 #include <string.h>
 
+#include "eventpipe.h"
 #include "eventpipe_event.h"
 #include "eventpipe_provider.h"
+#include "eventpipe_source.h"
 #include "gate.h"
 #include "names.h"
 #include "profiler.h"
@@ -32,8 +34,6 @@ static void emit(const struct eventpipe_event *event)
     size_t size = 0;
     void *fixed;
 
-    if (!gate_wants(event->category))
-        return;
     if (event->text.bytes)
         size = take_text(&event->text, text) + 1;
     fixed = writer_begin(&writer, event->id, event->category, event->fixed_size, (uint32_t)size);
@@ -46,37 +46,51 @@ static void emit(const struct eventpipe_event *event)
     writer_commit(&writer);
 }
 
+/*
+ * What becomes an event of ours; anything else was asked for by the provider's name, but for the
+ * unasked neighbours of the runtime's own events.
+ */
+static void take(const struct eventpipe_delivery *delivery)
+{
+    struct corprof_info *info = profiler_get()->info;
+    enum eventpipe_provider_kind kind = eventpipe_provider_kind(info, delivery->provider);
+    struct eventpipe_event event;
+
+    bool ours =
+        (kind == EVENTPIPE_PROVIDER_RUNTIME &&
+         eventpipe_event_of_runtime(delivery->id, delivery->data, delivery->data_size, &event)) ||
+        (kind == EVENTPIPE_PROVIDER_FRAMEWORK &&
+         eventpipe_event_of_framework(delivery->id, delivery->data, delivery->data_size, &event));
+
+    if (ours && gate_wants(event.category))
+        emit(&event);
+    else if (gate_wants(TRD_CATEGORY_PROVIDER) &&
+             (kind != EVENTPIPE_PROVIDER_RUNTIME || eventpipe_names_runtime()))
+        eventpipe_source_emit(info, delivery);
+}
+
 HRESULT on_eventpipe_event(void *self, EVENTPIPE_PROVIDER provider, DWORD event_id,
                            DWORD event_version, ULONG metadata_size, const BYTE *metadata,
                            ULONG data_size, const BYTE *data, const GUID *activity,
                            const GUID *related_activity, ThreadID thread, ULONG frame_count,
                            UINT_PTR *frames)
 {
-    struct eventpipe_event event;
+    const struct eventpipe_delivery delivery = { .provider = provider,
+                                                 .id = event_id,
+                                                 .version = event_version,
+                                                 .metadata = metadata,
+                                                 .metadata_size = metadata ? metadata_size : 0,
+                                                 .data = data,
+                                                 .data_size = data ? data_size : 0,
+                                                 .activity = activity };
 
     (void)self;
-    (void)event_version;
-    (void)metadata_size;
-    (void)metadata;
-    (void)activity;
     (void)related_activity;
     (void)thread;
     (void)frame_count;
     (void)frames;
-    if (!gate_is_open())
-        return S_OK;
-    switch (eventpipe_provider_kind(profiler_get()->info, provider)) {
-    case EVENTPIPE_PROVIDER_RUNTIME:
-        if (eventpipe_event_of_runtime(event_id, data, data_size, &event))
-            emit(&event);
-        break;
-    case EVENTPIPE_PROVIDER_FRAMEWORK:
-        if (eventpipe_event_of_framework(event_id, data, data_size, &event))
-            emit(&event);
-        break;
-    case EVENTPIPE_PROVIDER_OTHER:
-        break;
-    }
+    if (gate_is_open())
+        take(&delivery);
     return S_OK;
 }
 
@@ -85,5 +99,6 @@ HRESULT on_eventpipe_provider(void *self, EVENTPIPE_PROVIDER provider)
 {
     (void)self;
     eventpipe_provider_forget(provider);
+    eventpipe_source_forget_provider(provider);
     return S_OK;
 }

@@ -1,5 +1,6 @@
 #include "eventpipe.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "info_eventpipe.h"
@@ -38,6 +39,7 @@ static struct {
     EVENTPIPE_SESSION session; /* 0 = none */
     struct configs current;    /* of that session */
     bool told;                 /* that there can be none */
+    _Atomic bool names_runtime;
 } eventpipe;
 
 bool eventpipe_is_available(const struct profiler *profiler)
@@ -88,14 +90,24 @@ static void want_of_runtime(struct configs *configs, uint64_t keywords, uint32_t
     want(configs, RUNTIME_PROVIDER, strlen(RUNTIME_PROVIDER), keywords, level);
 }
 
+bool eventpipe_names_runtime(void)
+{
+    return atomic_load_explicit(&eventpipe.names_runtime, memory_order_relaxed);
+}
+
 static void want_providers(struct configs *configs)
 {
+    bool names_runtime = false;
     const char *list = eventpipe.providers;
     size_t size = eventpipe.providers_size;
     struct trd_provider provider;
 
-    while (trd_provider_next(&list, &size, &provider) == 1)
+    while (trd_provider_next(&list, &size, &provider) == 1) {
         want(configs, provider.name, provider.name_size, provider.keywords, provider.level);
+        names_runtime |= provider.name_size == strlen(RUNTIME_PROVIDER) &&
+                         memcmp(provider.name, RUNTIME_PROVIDER, provider.name_size) == 0;
+    }
+    atomic_store_explicit(&eventpipe.names_runtime, names_runtime, memory_order_relaxed);
 }
 
 static void collect(struct configs *configs, const struct profiler *profiler, uint32_t categories)

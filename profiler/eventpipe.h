@@ -25,6 +25,8 @@ bool eventpipe_is_available(const struct profiler *profiler);
 /* The list of proto/provider.h, copied; what is none is left out, and so is all behind it. Counts
  * from the next eventpipe_set on. */
 void eventpipe_set_providers(const char *list, size_t size);
+/* The runtime's own provider is among them: all of its events are wanted. Any thread. */
+bool eventpipe_names_runtime(void);
 /* Makes the session what these categories and the providers want. Where that cannot be, the stream
  * is told, once. */
 void eventpipe_set(struct profiler *profiler, uint32_t categories);

@@ -209,6 +209,14 @@ void writer_text(struct writer *writer, struct trd_text *text, const char *bytes
         writer->head->flags |= TRD_EVENT_F_CUT;
 }
 
+void writer_bytes(struct writer *writer, const void *bytes, uint32_t size)
+{
+    if (size > writer->capacity - writer->used)
+        size = writer->capacity - writer->used;
+    memcpy((uint8_t *)(writer->head + 1) + writer->used, bytes, size);
+    writer->used += size;
+}
+
 void writer_flag(struct writer *writer, uint16_t flags)
 {
     writer->head->flags |= flags;

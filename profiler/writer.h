@@ -37,6 +37,8 @@ void *writer_begin(struct writer *writer, uint16_t id, enum trd_category categor
     writer_begin(writer, TRD_EV_##event, TRD_CATEGORY_##category, sizeof(struct trd_ev_##event),   \
                  text_size)
 void writer_text(struct writer *writer, struct trd_text *text, const char *bytes, size_t length);
+/* Bytes without a field of their own, behind what was written so far; they count as text_size. */
+void writer_bytes(struct writer *writer, const void *bytes, uint32_t size);
 /* TRD_EVENT_F_… of this event. */
 void writer_flag(struct writer *writer, uint16_t flags);
 void writer_commit(struct writer *writer);

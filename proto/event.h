@@ -29,6 +29,30 @@
  * than the room in which the next record did not fit. */
 #define TRD_EVENT_SIZE_MAX 4096
 
+/* Bytes of a clr:event's payload that travel; the rest is cut, and the event marked. */
+#define TRD_EVENT_PAYLOAD_MAX 3968
+/* Fields of one EventSource event, and what they may be: see names.def, event_field_type. */
+#define TRD_EVENT_FIELDS_MAX 256
+enum trd_event_field_type {
+    TRD_FIELD_UNKNOWN = 0,
+    TRD_FIELD_BOOL = 3,
+    TRD_FIELD_CHAR,
+    TRD_FIELD_I8,
+    TRD_FIELD_U8,
+    TRD_FIELD_I16,
+    TRD_FIELD_U16,
+    TRD_FIELD_I32,
+    TRD_FIELD_U32,
+    TRD_FIELD_I64,
+    TRD_FIELD_U64,
+    TRD_FIELD_F32,
+    TRD_FIELD_F64,
+    TRD_FIELD_DECIMAL,
+    TRD_FIELD_TIME,
+    TRD_FIELD_GUID,
+    TRD_FIELD_TEXT,
+};
+
 struct trd_event_head {
     uint32_t size;  /* of the whole record, this head included; a multiple of TRD_EVENT_ALIGN */
     uint16_t id;    /* enum trd_event_id; TRD_EVENT_PADDING fills the end of a ring */

@@ -22,6 +22,7 @@ int trd_enrich_create(struct trd_enrich **out)
     idmap_init(&enrich->names, ENRICH_NAMES_MAX);
     idmap_init(&enrich->clr_tids, ENRICH_THREADS_MAX);
     idmap_init(&enrich->roles, ENRICH_SCHEMAS_MAX);
+    event_sources_init(&enrich->event_sources);
     derived_init(&enrich->derived);
     enrich->resolver = (struct trd_json_names){ .resolve = enrich_resolve,
                                                 .symbol = enrich_symbol,
@@ -52,6 +53,7 @@ void trd_enrich_destroy(struct trd_enrich *enrich)
     idmap_finish(&enrich->names, free);
     idmap_finish(&enrich->clr_tids, NULL);
     idmap_finish(&enrich->roles, free);
+    event_sources_finish(&enrich->event_sources);
     derived_finish(&enrich->derived);
     free(enrich);
 }
@@ -324,7 +326,25 @@ static void note_activity(struct trd_enrich *enrich, const struct trd_record *re
     }
 }
 
-static void note(struct trd_enrich *enrich, const struct trd_record *record)
+/* Last of all: the record is then another one. */
+static void note_source(struct trd_enrich *enrich, struct trd_record *record)
+{
+    switch (record->schema->id) {
+    case TRD_EV_event_schema:
+        event_sources_describe(&enrich->event_sources, record);
+        break;
+    case TRD_EV_event_field:
+        event_sources_add_field(&enrich->event_sources, record);
+        break;
+    case TRD_EV_event:
+        event_sources_read(&enrich->event_sources, record);
+        break;
+    default:
+        break;
+    }
+}
+
+static void note(struct trd_enrich *enrich, struct trd_record *record)
 {
     struct process *process;
 
@@ -347,6 +367,7 @@ static void note(struct trd_enrich *enrich, const struct trd_record *record)
         process->ended = false;
     note_identity(enrich, record);
     note_activity(enrich, record);
+    note_source(enrich, record);
 }
 
 static inline void complete(const struct trd_enrich *enrich, struct trd_record *record)

@@ -153,4 +153,5 @@ void enrich_forget_process(struct trd_enrich *enrich, int32_t pid)
     idmap_filter(&enrich->names, keep_name, &purge);
     idmap_filter(&enrich->clr_tids, keep_clr_tid, &purge);
     idmap_filter(&enrich->threads, keep_thread, &purge);
+    event_sources_forget(&enrich->event_sources, pid);
 }

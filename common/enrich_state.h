@@ -7,6 +7,7 @@
 #define TRD_COMMON_ENRICH_STATE_H
 
 #include "derived.h"
+#include "event_source.h"
 #include "idmap.h"
 #include "tracerd/codemap.h"
 #include "tracerd/enrich.h"
@@ -114,6 +115,7 @@ struct trd_enrich {
     size_t code_maps;      /* processes with code */
     size_t code_runs;      /* over all of them */
     struct idmap roles;    /* (schema, 0) -> what a kernel event means here */
+    struct event_sources event_sources;
     struct derived derived;
     struct trd_json_names resolver;
     /* Known until the record that says so has been written. */

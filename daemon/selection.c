@@ -8,7 +8,7 @@ int selection_init(struct selection *selection, const struct options *options)
 {
     char error[512];
 
-    *selection = (struct selection){ 0 };
+    *selection = (struct selection){ .has_unknown_fields = options->provider_count > 0 };
     tally_init(&selection->tally, options);
     if (!options->filter ||
         trd_filter_create(&selection->filter, options->filter, error, sizeof(error)) == 0)

@@ -15,7 +15,7 @@ struct selection {
     /* Whose fields the filter may name; owned array of borrowed ones. */
     const struct trd_catalog **catalogs;
     size_t catalog_count;
-    bool has_unknown_fields; /* of a recording, whose events nobody describes */
+    bool has_unknown_fields; /* of a recording, or of sources that describe theirs when they come */
 };
 
 /* EXIT_USAGE after a sentence on what is wrong with the expression. */

@@ -58,9 +58,9 @@ static int derived_category(const char *name)
     } derived[] = {
         { "clr:gc", TRD_CATEGORY_GC },         { "clr:gc_pause", TRD_CATEGORY_GC },
         { "clr:suspension", TRD_CATEGORY_GC }, { "clr:jit", TRD_CATEGORY_JIT },
-        { "clr:call", TRD_CATEGORY_METHOD },   { "method", TRD_CATEGORY_JIT },
-        { "thread", TRD_CATEGORY_THREAD },     { "module", TRD_CATEGORY_LOADER },
-        { "assembly", TRD_CATEGORY_LOADER },
+        { "clr:call", TRD_CATEGORY_METHOD },   { "clr:contention", TRD_CATEGORY_CONTENTION },
+        { "method", TRD_CATEGORY_JIT },        { "thread", TRD_CATEGORY_THREAD },
+        { "module", TRD_CATEGORY_LOADER },     { "assembly", TRD_CATEGORY_LOADER },
     };
 
     for (size_t i = 0; i < sizeof(derived) / sizeof(derived[0]); i++)

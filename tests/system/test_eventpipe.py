@@ -1,20 +1,22 @@
 """What only EventPipe tells: locks, thread pool, allocation, event sources; against what the program itself counted."""
 
 import math
+import os
 
 from house import Timeline, folder, managed, report_of, tracerd
 
 WITHOUT = ("3.1",)  # runtimes that have no EventPipe for profilers
 
 
-def trace(runtime, program, *arguments, clr, options=()):
+def trace(runtime, program, *arguments, clr, options=(), **keywords):
     """Runs the program under tracerd: the timeline and its report."""
     with folder() as place:
         out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--clr", clr, *options, "--",
-                         *managed(runtime, program, *arguments))
+                         *managed(runtime, program, *arguments), **keywords)
         timeline = Timeline(place / "out.ndjson")
     timeline.check_sums()
-    timeline.check_order()
+    if "--filter" not in options:  # which may leave out what came late
+        timeline.check_order()
     return timeline, report_of(out)
 
 
@@ -125,3 +127,76 @@ def test_allocation_samples_are_as_many_as_the_bytes_make_likely(runtime):
     assert known - 2 * 300_000 <= told <= report["total_bytes"] + 300_000, (known, told, report)
     marbles_told = sum(int(event["args"]["amount"]) for event in marbles)
     assert abs(marbles_told - report["marble_bytes"]) <= 300_000, (marbles_told, report)
+
+
+SOURCES = ("--provider", "Tracerd-Test", "--provider", "Tracerd-Test-Self")
+
+
+def test_sources_payload_of_every_type_comes_out_by_name(runtime):
+    timeline, report = trace(runtime, "sources", 0, 1, clr="runtime", options=SOURCES)
+    if runtime in WITHOUT:
+        states_that_there_is_none(timeline, "provider")
+        return
+    of = {name: [event["args"] for event in timeline.events(f"Tracerd-Test:{name}", report["pid"])]
+          for name in ("Numbers", "Others", "Texts", "Bytes", "Nothing")}
+    assert of["Numbers"] == [{
+        "yes": True, "letter": "\u00e4", "i8": -128, "u8": 255, "i16": -32768, "u16": 65535, "i32": -2 ** 31,
+        "u32": 2 ** 32 - 1, "i64": str(-2 ** 63), "u64": str(2 ** 64 - 1)}]
+    assert of["Others"] == [{
+        "single": 0.1, "number": math.pi, "guid": "01234567-89ab-cdef-0123-456789abcdef",
+        "when": "2020-02-29T12:34:56.0000000Z", "colour": 7, "pointer": str(0x123456789ab)}]
+    assert of["Nothing"] == [{}]
+    # .NET describes no event that has an array: what it wrote comes as it is, with the array's length first.
+    assert of["Bytes"] == [{"payload": "04000000" "0001feff" "2a000000"}]
+    described, = timeline.events("Tracerd-Test-Self:Described", report["pid"])
+    assert described["args"] == {"Inner.Depth": 2, "Inner.Name": "in\u00f1er", "Yes": True, "Last": 2.5}
+    schema, = [event["args"] for event in timeline.events("clr:event_schema", report["pid"])
+               if event["args"]["event"] == "Numbers"]
+    assert (schema["provider"], schema["event_id"], schema["version"]) == ("Tracerd-Test", 1, 3), schema
+    assert schema["level"]["name"] == "informational" and int(schema["keywords"]) & 7 == 1, schema
+
+
+def test_sources_text_beyond_the_limit_is_cut_and_says_so(runtime):
+    if runtime in WITHOUT:
+        return
+    timeline, report = trace(runtime, "sources", 0, 1, clr="runtime", options=SOURCES)
+    texts, = timeline.events("Tracerd-Test:Texts", report["pid"])
+    assert texts["cut"] is True and set(texts["args"]) == {"first", "second"}, texts
+    assert texts["args"]["first"] == "gr\u00fc\u00dfe \U0001f600"
+    assert texts["args"]["second"] == "x" * ((3968 - 2 * len("gr\u00fc\u00dfe ..") - 2) // 2), len(texts["args"]["second"])
+
+
+def test_sources_burst_of_several_threads_comes_whole(runtime):
+    if runtime in WITHOUT:
+        return
+    # Rings that hold all of it, so that a busy machine loses nothing either.
+    timeline, report = trace(runtime, "sources", 10000, 4, clr="runtime", options=SOURCES,
+                             env={**os.environ, "TRACERD_RING_BYTES": str(1 << 20)})
+    ticks = timeline.events("Tracerd-Test:Tick", report["pid"])
+    lost = sum(record["n"] for record in timeline.kind("lost"))
+    assert len(ticks) == report["ticks"] == 10000 and lost == 0, (len(ticks), lost)
+    assert sorted(tick["args"]["number"] for tick in ticks) == list(range(10000))
+    of_threads = {}
+    for tick in ticks:
+        of_threads.setdefault(tick["tid"], []).append(tick["args"]["number"])
+    assert len(of_threads) == 4 and all(numbers == sorted(numbers) for numbers in of_threads.values())
+
+
+def test_sources_keywords_and_level_choose_what_comes(runtime):
+    if runtime in WITHOUT:
+        return
+    timeline, report = trace(runtime, "sources", 100, 1, clr="runtime", options=("--provider", "Tracerd-Test:5:3"))
+    names = {event["name"] for event in timeline.kind("ev") if event["name"].startswith("Tracerd-Test")}
+    assert names == {"Tracerd-Test:Others"}, names  # a warning; the rest is informational or verbose
+
+
+def test_sources_fields_can_be_filtered(runtime):
+    if runtime in WITHOUT:
+        return
+    timeline, report = trace(runtime, "sources", 1000, 1, clr="runtime",
+                             options=(*SOURCES, "--filter", "name == \"Tracerd-Test:Tick\" && number % 10 == 3"))
+    ticks = [event["args"]["number"] for event in timeline.events("Tracerd-Test:Tick", report["pid"])]
+    assert ticks == list(range(3, 1000, 10)), ticks
+    timeline, report = trace(runtime, "sources", 9, 1, clr="runtime", options=(*SOURCES, "--filter", "i8 == -128"))
+    names = [event["name"] for event in timeline.kind("ev")]
+    assert names == ["Tracerd-Test:Numbers"], names

@@ -1,11 +1,12 @@
 using System;
+using System.Collections.Generic;
 using System.Diagnostics;
 using System.Diagnostics.Tracing;
 using System.Threading;
 
 namespace Tracerd.Managed
 {
-    internal enum Colour : byte
+    internal enum Colour
     {
         Red = 1,
         Blue = 7,
@@ -58,11 +59,19 @@ namespace Tracerd.Managed
     {
         public Inner Inner { get; set; }
 
-        public int[] Numbers { get; set; }
-
-        public string[] Words { get; set; }
+        public bool Yes { get; set; }
 
         public double Last { get; set; }
+    }
+
+    [EventData]
+    internal sealed class Arrays
+    {
+        public int[] Numbers { get; set; }
+
+        public IEnumerable<double> Halves { get; set; }
+
+        public bool[] Bools { get; set; }
     }
 
     /// <summary>Writes known events to two event sources. Arguments: ticks of the burst, threads that write them.</summary>
@@ -86,9 +95,14 @@ namespace Tracerd.Managed
                 described.Write("Described", new Outer
                 {
                     Inner = new Inner { Depth = 2, Name = "in\u00f1er" },
-                    Numbers = new[] { 1, -2, 3 },
-                    Words = new[] { "one", "", "three" },
+                    Yes = true,
                     Last = 2.5,
+                });
+                described.Write("Arrays", new Arrays
+                {
+                    Numbers = new[] { 1, -2, 3 },
+                    Halves = new[] { 0.5, -1.5 },
+                    Bools = new[] { true, false },
                 });
                 for (int i = 0; i < threads.Length; i++)
                 {

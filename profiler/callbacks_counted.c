@@ -4,6 +4,7 @@
  * passed on as they are: some of them wait for callbacks, none is waited for.
  */
 #include "callbacks.h"
+#include "gate.h"
 #include "in_flight.h"
 #include "profiler.h"
 
@@ -43,6 +44,28 @@ static HRESULT counted_event_delivered(void *self, EVENTPIPE_PROVIDER provider, 
     return hr;
 }
 
+/*
+ * Steps of an exception come ten to a throw, and mostly nobody wants them: then they leave at once,
+ * uncounted, having looked at the gate and touched nothing. What passes is counted and looks again.
+ */
+#define WHERE_WANTED(method, categories)                                                           \
+    static HRESULT wanted_##method(void *self, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, \
+                                   uintptr_t e)                                                    \
+    {                                                                                              \
+        return gate_wants_any(categories) ? counted_##method(self, a, b, c, d, e) : S_OK;          \
+    }
+#define STEPS TRD_CATEGORY_BIT(UNWIND)
+WHERE_WANTED(ExceptionSearchFunctionEnter, STEPS | TRD_CATEGORY_BIT(EXCEPTION))
+WHERE_WANTED(ExceptionSearchFunctionLeave, STEPS)
+WHERE_WANTED(ExceptionSearchFilterEnter, STEPS)
+WHERE_WANTED(ExceptionSearchFilterLeave, STEPS)
+WHERE_WANTED(ExceptionSearchCatcherFound, STEPS)
+WHERE_WANTED(ExceptionUnwindFunctionEnter, STEPS | TRD_CATEGORY_BIT(METHOD))
+WHERE_WANTED(ExceptionUnwindFunctionLeave, STEPS | TRD_CATEGORY_BIT(METHOD))
+WHERE_WANTED(ExceptionUnwindFinallyEnter, STEPS)
+WHERE_WANTED(ExceptionUnwindFinallyLeave, STEPS)
+WHERE_WANTED(ExceptionCatcherLeave, STEPS)
+
 #define PASSED_ON(method)                                                                          \
     static HRESULT passed_on_##method(void *self, uintptr_t a, uintptr_t b, uintptr_t c,           \
                                       uintptr_t d, uintptr_t e)                                    \
@@ -72,6 +95,17 @@ const struct corprof_callback_vtbl profiler_callbacks = {
 #undef CORPROF_SLOT
 #define PASSED(method) .method = (void *)passed_on_##method
     .EventPipeEventDelivered = counted_event_delivered,
+#define WANTED(method) .method = (void *)wanted_##method
+    WANTED(ExceptionSearchFunctionEnter),
+    WANTED(ExceptionSearchFunctionLeave),
+    WANTED(ExceptionSearchFilterEnter),
+    WANTED(ExceptionSearchFilterLeave),
+    WANTED(ExceptionSearchCatcherFound),
+    WANTED(ExceptionUnwindFunctionEnter),
+    WANTED(ExceptionUnwindFunctionLeave),
+    WANTED(ExceptionUnwindFinallyEnter),
+    WANTED(ExceptionUnwindFinallyLeave),
+    WANTED(ExceptionCatcherLeave),
     PASSED(QueryInterface),
     PASSED(AddRef),
     PASSED(Release),

@@ -23,6 +23,12 @@ static inline bool gate_wants(enum trd_category category)
     return atomic_load_explicit(gate_mask, memory_order_relaxed) >> category & 1;
 }
 
+/* `categories` is a mask of TRD_CATEGORY_BIT. */
+static inline bool gate_wants_any(uint32_t categories)
+{
+    return (atomic_load_explicit(gate_mask, memory_order_relaxed) & categories) != 0;
+}
+
 static inline bool gate_is_open(void)
 {
     return gate_wants(TRD_CATEGORY_RUNTIME);

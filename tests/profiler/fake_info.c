@@ -416,6 +416,15 @@ static HRESULT get_native_code_starts(void *self, FunctionID function, ReJITID r
     return fake.hr;
 }
 
+static HRESULT get_il_map(void *self, UINT_PTR start, ULONG32 capacity, ULONG32 *out_count,
+                          COR_DEBUG_IL_TO_NATIVE_MAP *map)
+{
+    GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : 1u);
+    if (capacity > 0)
+        GIVE(&map[0].nativeEndOffset, FAKE_CODE_SIZE);
+    return fake.hr;
+}
+
 static HRESULT start_session(void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVIDER_CONFIG *configs,
                              BOOL rundown, EVENTPIPE_SESSION *out)
 {
@@ -477,6 +486,7 @@ static const struct corprof_info_vtbl info_vtbl = {
     .EnumJITedFunctions2 = give_function_enum,
     .GetFunctionFromIP3 = get_function_from_ip3,
     .GetNativeCodeStartAddresses = get_native_code_starts,
+    .GetILToNativeMapping3 = get_il_map,
     .GetCodeInfo4 = get_code_info2, /* asked by address, answers alike */
     .EventPipeStartSession = start_session,
     .EventPipeStopSession = stop_session,

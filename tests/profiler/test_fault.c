@@ -24,6 +24,7 @@
 #include "fake_info.h"
 #include "fake_stubs.h"
 #include "profiler.h"
+#include "resolve.h"
 #include "walk.h"
 
 #define IDS 256
@@ -147,6 +148,8 @@ static void set_environment(void)
 static void live(struct fake_fault fault, const HRESULT *results, size_t count)
 {
     static const uint8_t main_class[] = TRD_CLSID_MAIN_BYTES;
+    const struct trd_resolve resolve = { .count = 2, .flags = TRD_RESOLVE_F_IL };
+    const uint64_t addresses[] = { FAKE_CODE, FAKE_CODE + FAKE_CODE_SIZE };
     struct traced_object *object;
     bool notification_only;
 
@@ -168,6 +171,7 @@ static void live(struct fake_fault fault, const HRESULT *results, size_t count)
         fake.dynamic = true;
         (void)walk_callbacks(object, WALK_PLAUSIBLE);
         catch_up(profiler_get(), TRD_CATEGORIES_ALL);
+        resolve_addresses(profiler_get(), &resolve, addresses);
     }
     object->vtbl->Shutdown(object);
     if (fake_misled)

@@ -10,6 +10,7 @@
 
 #include "fake_info.h"
 #include "info.h"
+#include "info_code.h"
 #include "info_eventpipe.h"
 
 #define UNTOUCHED 0x5a5a5a5au
@@ -45,6 +46,49 @@ static bool ask_code(void)
     assert_int_equal(code.startAddress, known ? FAKE_CODE : UNTOUCHED);
     assert_int_equal(code.size, known ? FAKE_CODE_SIZE : UNTOUCHED);
     return known;
+}
+
+static bool ask_code_starts(void)
+{
+    UINT_PTR starts[INFO_BODIES_MAX] = { UNTOUCHED };
+    size_t count = info_code_starts(fake_info(), 1, 0, starts);
+
+    assert_in_range(count, 0, INFO_BODIES_MAX); /* however many are claimed */
+    return count > 0 && starts[0] == FAKE_CODE;
+}
+
+static bool ask_code_parts(void)
+{
+    COR_PRF_CODE_INFO parts[INFO_PARTS_MAX];
+    size_t count = info_code_parts(fake_info(), FAKE_CODE, parts);
+
+    assert_in_range(count, 0, 1); /* what has no address is no part, however many are claimed */
+    assert_true(count == 0 ||
+                (parts[0].startAddress == FAKE_CODE && parts[0].size == FAKE_CODE_SIZE));
+    return count == 1;
+}
+
+static bool ask_function_at(void)
+{
+    FunctionID function = UNTOUCHED;
+    ReJITID rejit = UNTOUCHED;
+    bool known = info_function_at(fake_info(), FAKE_CODE, &function, &rejit);
+
+    assert_int_equal(function, known ? FAKE_FUNCTION : UNTOUCHED);
+    assert_int_equal(rejit, known ? 0 : UNTOUCHED);
+    return known;
+}
+
+static bool ask_il_map(void)
+{
+    COR_DEBUG_IL_TO_NATIVE_MAP map[2];
+    bool cut = true;
+    size_t count = info_il_map(fake_info(), FAKE_CODE, map, 2, &cut);
+
+    assert_in_range(count, 0, 2);
+    assert_int_equal(cut, count > 0 && fake.fill == FAKE_ENDLESS);
+    assert_true(count == 0 || map[0].nativeEndOffset == FAKE_CODE_SIZE);
+    return count > 0;
 }
 
 static bool ask_class(void)
@@ -201,6 +245,10 @@ static const struct {
     { "function", ask_function, false },
     { "dynamic function", ask_dynamic_function, true },
     { "code", ask_code, false },
+    { "code starts", ask_code_starts, false },
+    { "code parts", ask_code_parts, false },
+    { "function at an address", ask_function_at, false },
+    { "IL map", ask_il_map, false },
     { "class", ask_class, false },
     { "class of object", ask_class_of_object, false },
     { "OS thread", ask_os_thread, false },

@@ -341,6 +341,49 @@ static int change_what_is_wanted(struct traced *traced)
     return 0;
 }
 
+static int be_asked(struct traced *traced)
+{
+    struct traced_object *object = traced_initialize(traced);
+
+    traced_wait_for_parent(traced);
+    TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
+    return 0;
+}
+
+static void test_profiler_that_is_asked_tells_whose_code_and_which_il(void **state)
+{
+    struct {
+        struct trd_resolve head;
+        uint64_t addresses[3];
+    } request = { .head = { .count = 3 },
+                  .addresses = { FAKE_CODE, FAKE_CODE + 1, FAKE_CODE + 2 } };
+    struct traced_sums sums = { 0 };
+    struct reader reader;
+    struct traced traced;
+
+    (void)state;
+    traced_prepare(&traced);
+    traced_listen(&traced);
+    traced_start(&traced, be_asked);
+    traced_welcome(&traced, &reader, TRD_CATEGORIES_ALL);
+    assert_int_equal(traced_collect(&reader, &sums, 1), 1);
+    assert_int_equal(reader_send(&reader, TRD_FRAME_RESOLVE, &request, sizeof(request)), 0);
+    assert_int_equal(traced_collect(&reader, &sums, 3), 1);
+    assert_int_equal(sums.by_id[TRD_EV_method], 1);
+    assert_int_equal(sums.by_id[TRD_EV_code], 1); /* of one method, so once */
+    assert_int_equal(sums.caught_up, 2);
+    request.head.flags = TRD_RESOLVE_F_IL;
+    assert_int_equal(reader_send(&reader, TRD_FRAME_RESOLVE, &request, sizeof(request)), 0);
+    assert_int_equal(traced_collect(&reader, &sums, 3 + 1 + 3), 1);
+    assert_int_equal(sums.by_id[TRD_EV_method], 1);
+    assert_int_equal(sums.by_id[TRD_EV_il_offset], 3);
+    traced_let_go_on(&traced);
+    assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
+    assert_int_equal(traced_wait(&traced), 0);
+    reader_finish(&reader);
+    traced_finish(&traced);
+}
+
 static void test_profiler_sends_what_is_wanted_and_tells_what_was_missed(void **state)
 {
     struct trd_categories more = { .categories = TRD_CATEGORY_BIT(GC) | TRD_CATEGORY_BIT(THREAD) |
@@ -473,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_profiler_never_waits_for_a_daemon_that_hangs),
         cmocka_unit_test(test_definition_that_was_dropped_is_given_again),
         cmocka_unit_test(test_events_of_a_killed_process_are_found_in_its_arena),
+        cmocka_unit_test(test_profiler_that_is_asked_tells_whose_code_and_which_il),
         cmocka_unit_test(test_profiler_sends_what_is_wanted_and_tells_what_was_missed),
         cmocka_unit_test(test_profiler_leaves_a_daemon_that_breaks_the_protocol),
         cmocka_unit_test(test_profiler_gives_up_on_a_daemon_that_does_not_answer),

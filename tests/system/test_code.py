@@ -18,9 +18,9 @@ def environment():
 
 
 @contextlib.contextmanager
-def tiering(runtime, prefix=()):
+def tiering(runtime, prefix=(), variables=None):
     """The program, and its perf map taken away at the end."""
-    program = Idle(runtime, prefix, managed(runtime, "tiering"), env=environment())
+    program = Idle(runtime, prefix, managed(runtime, "tiering"), env=variables or environment())
     try:
         yield program
     finally:

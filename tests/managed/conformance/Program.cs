@@ -28,6 +28,7 @@ namespace Tracerd.Managed
                 { "finalizers", Borders.Finalizers },
                 { "gc-balance", GcBalance.Run },
                 { "gc-straggler", Waiting.Straggler },
+                { "inlining", Inlining.Note },
                 { "module-balance", Loading.Balance },
                 { "pinvoke", Borders.PInvoke },
                 { "threads", Threads.Run },

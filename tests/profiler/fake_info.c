@@ -433,6 +433,7 @@ static HRESULT start_session(void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVI
     for (uint32_t i = 0; i < count && i < FAKE_CONFIGS; i++) {
         fake.configs[i].keywords = configs[i].keywords;
         fake.configs[i].level = configs[i].loggingLevel;
+        memset(fake.configs[i].name, 0, sizeof(fake.configs[i].name));
         for (size_t k = 0; k + 1 < sizeof(fake.configs[i].name) && configs[i].providerName[k]; k++)
             fake.configs[i].name[k] = (char)configs[i].providerName[k];
     }

@@ -296,7 +296,7 @@ static bool is_other_profiler(const struct doctor *doctor, const char *path)
     bool is_one;
 
     if ((length > 0 && strncmp(path, doctor->runtime, length) == 0 && path[length] == '/') ||
-        strstr(path, "/" PROFILER_LIBRARY_NAME) || !strstr(path, ".so"))
+        strstr(path, "/" PROFILER_LIBRARY_STEM) || !strstr(path, ".so"))
         return false;
     (void)snprintf(full, sizeof(full), "/proc/%d/root%s", doctor->target.pid, path);
     if (elf_open(&library, full) != 0)
@@ -309,25 +309,27 @@ static bool is_other_profiler(const struct doctor *doctor, const char *path)
 static bool is_ours(const struct doctor *doctor, const char *path)
 {
     (void)doctor;
-    return strstr(path, "/" PROFILER_LIBRARY_NAME) != NULL;
+    return strstr(path, "/" PROFILER_LIBRARY_STEM) != NULL;
 }
 
+/* Our library stays mapped after a detach; its thread does not stay. */
 static void look_slot(struct doctor *doctor, struct doctor_finding *out)
 {
     char other[512], ours[512];
-    bool has_other, has_ours;
+    bool has_other;
     char *holder;
 
     if (!is_dotnet(doctor, out))
         return;
     has_other = find_code(doctor, is_other_profiler, other, sizeof(other));
-    has_ours = find_code(doctor, is_ours, ours, sizeof(ours));
     holder = dotnet_target_holder(doctor->target.pid);
-    if (!has_other && !has_ours)
-        doctor_ok(out, holder ? "free: %s is named in its environment but not loaded" : "free",
-                  holder);
+    if (find_code(doctor, is_ours, ours, sizeof(ours)) &&
+        target_has_thread(doctor->target.pid, TRD_SENDER_NAME))
+        doctor_no(out, "Read it from the service or run that traces it, or end that first.",
+                  "%s is at work in it: it is traced already", ours);
     else if (!has_other)
-        doctor_ok(out, "%s is in it: another tracerd traces it, or did", ours);
+        doctor_ok(out, holder ? "free: %s is named in its environment but not at work" : "free",
+                  holder);
     else if (doctor->runtime_major == 0 || doctor->runtime_major >= SLOTS_MAJOR)
         doctor_ok(out, "%s is in it: tracerd joins as notification-only", other);
     else

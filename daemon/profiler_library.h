@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #define PROFILER_LIBRARY_NAME "libtracerd_profiler.so"
+#define PROFILER_LIBRARY_STEM "libtracerd_profiler" /* installed ones have a hash behind it */
 
 /*
  * TRACERD_PROFILER, beside the program, in the build tree, in the installed library directory; the

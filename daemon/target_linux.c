@@ -139,6 +139,24 @@ pid_t *target_threads(pid_t pid, size_t *out_count)
     return tids;
 }
 
+bool target_has_thread(pid_t pid, const char *name)
+{
+    size_t count = 0, length = strlen(name);
+    pid_t *tids = target_threads(pid, &count);
+    bool found = false;
+
+    for (size_t i = 0; i < count && !found; i++) {
+        char file[32], *comm;
+
+        (void)snprintf(file, sizeof(file), "task/%d/comm", tids[i]);
+        comm = read_proc(pid, file, NULL);
+        found = comm && strncmp(comm, name, length) == 0 && comm[length] == '\n';
+        free(comm);
+    }
+    free(tids);
+    return found;
+}
+
 char *target_environment(pid_t pid, const char *name)
 {
     size_t size = 0, length = strlen(name);

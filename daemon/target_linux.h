@@ -21,6 +21,8 @@ int target_has_own_root(pid_t pid);
 pid_t target_inner_tid(pid_t pid, pid_t tid);
 /* Thread ids now; allocated, *out_count of them. NULL with errno. */
 pid_t *target_threads(pid_t pid, size_t *out_count);
+/* Does one of its threads call itself so? */
+bool target_has_thread(pid_t pid, const char *name);
 /* Value of a variable in the process's initial environment; allocated. NULL: not set or unreadable.
  */
 char *target_environment(pid_t pid, const char *name);

@@ -285,7 +285,7 @@ static void *run(void *argument)
     int delay_ms = 0;
 
     (void)argument;
-    (void)prctl(PR_SET_NAME, "tracerd-sender");
+    (void)prctl(PR_SET_NAME, TRD_SENDER_NAME);
     /* Once at least: a process that ends at once still hands over its arena. */
     do {
         bool greeted = try_connection();

@@ -1,5 +1,6 @@
 """tracerd doctor: every step tells the truth about a machine or a process that we made, and the first missing one is named."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -232,3 +233,25 @@ def test_doctor_of_a_process_with_another_profiler_says_who_holds_the_slot():
             report, steps = doctor("--no-kernel", "--pid", idle.pid, expected=expected)
             assert str(NOOP) in steps["profiler slot"]["found"], report
             assert report["first"] == ("profiler slot" if expected else None), report
+
+
+def test_doctor_of_a_process_that_is_traced_already_says_so_and_not_afterwards():
+    for runtime in ("3.1", "10"):
+        idle = Idle(runtime)
+        with stopped_at_end(idle.process):
+            with stopped_at_end(start(TRACERD, "--pid", idle.pid, "-o", "/dev/null", "--no-kernel")) as tracer:
+                assert "attached to process" in tracer.stderr.readline()
+                report, steps = doctor("--no-kernel", "--pid", idle.pid, expected=3)
+                assert report["first"] == "profiler slot" and "traced already" in steps["profiler slot"]["found"], report
+                tracer.send_signal(signal.SIGINT)
+                finish(tracer)
+            wait_until(lambda: "tracerd-sender" not in names_of_threads(idle.pid), "the profiler to leave")
+            doctor("--no-kernel", "--pid", idle.pid)
+
+
+def names_of_threads(pid):
+    names = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            names.append((task / "comm").read_text(encoding="utf-8").strip())
+    return names

@@ -28,7 +28,8 @@ void clr_end_account(const struct clr_source *clr, struct ledger *out)
 {
     *out = (struct ledger){ .delivered = clr->totals.delivered,
                             .lost = clr->totals.lost,
-                            .unknown = clr->totals.bad_records };
+                            .unknown = clr->totals.bad_records,
+                            .stamp_error_ns = clr->clock.error_ns };
     /* A process that lives on without a goodbye knows best what it had still to say. */
     if (clr->ring_count > 0 && clr->state >= CLR_PARTING && !is_complete(clr))
         out->unknown++;
@@ -112,6 +113,8 @@ static void drain_ring(struct clr_source *clr, uint32_t index)
     clr_source_set_owner(clr, ring, state.tid);
     clr_ring_drain(ring, &clr->arena, index, from, state.head);
     leave_out_what_was_told(ring, &state);
+    state.untold.from_ns = clr_clock_ns(&clr->clock, state.untold.from_ns);
+    state.untold.to_ns = clr_clock_ns(&clr->clock, state.untold.to_ns);
     if (clr_ring_put_lost(ring, &state.untold) != 0)
         clr->totals.bad_records++;
 }
@@ -122,6 +125,7 @@ static void close_inputs(struct clr_source *clr)
         for (uint32_t i = 0; i < clr_arena_used(&clr->arena); i++)
             drain_ring(clr, i);
     clr->state = CLR_DRAINING;
+    clr_source_stamp(clr);
     for (uint32_t i = 0; i < clr->ring_count; i++)
         if (clr->rings[i])
             clr->rings[i]->closing = true;

@@ -46,8 +46,34 @@ static struct clr_chunk *append(struct clr_ring *ring, size_t size)
     else
         ring->first = chunk;
     ring->last = chunk;
+    if (!ring->unstamped && ring->totals->clock->is_tsc)
+        ring->unstamped = chunk;
     ring->totals->queued_bytes += sizeof(*chunk) + size;
     return chunk;
+}
+
+/* Two readings of the counter close to each other need not come out in their order; a ring is in
+ * order. Bytes that are no record are left for take to complain about. */
+static void stamp_chunk(struct clr_ring *ring, struct clr_chunk *chunk)
+{
+    struct trd_event_head head;
+    size_t at = 0;
+
+    while (at < chunk->size && trd_event_check(chunk->bytes + at, chunk->size - at, &head) >= 0) {
+        uint64_t ts_ns = clr_clock_ns(ring->totals->clock, head.ts_ns);
+
+        if (head.id != TRD_EVENT_PADDING) {
+            ring->stamped_ns = ts_ns > ring->stamped_ns ? ts_ns : ring->stamped_ns;
+            ((struct trd_event_head *)(void *)(chunk->bytes + at))->ts_ns = ring->stamped_ns;
+        }
+        at += head.size;
+    }
+}
+
+void clr_ring_stamp(struct clr_ring *ring)
+{
+    for (; ring->unstamped; ring->unstamped = ring->unstamped->next)
+        stamp_chunk(ring, ring->unstamped);
 }
 
 /* Records */
@@ -83,7 +109,7 @@ static int hand_out_untold(struct clr_ring *ring, struct trd_record *out)
 static int hand_out_lost_event(struct clr_ring *ring, const struct trd_ev_lost *event,
                                uint64_t ts_ns, struct trd_record *out)
 {
-    struct clr_loss loss = { event->from, ts_ns, event->count };
+    struct clr_loss loss = { clr_clock_ns(ring->totals->clock, event->from), ts_ns, event->count };
 
     if (event->count <= CLR_LOST_MAX)
         return hand_out_loss(ring, &loss, out);
@@ -142,6 +168,7 @@ static int refill(struct clr_ring *ring)
     chunk->from_arena = true;
     clr_arena_copy(ring->arena, ring->index, ring->position, ring->position + size, chunk->bytes);
     ring->position += size;
+    clr_ring_stamp(ring);
     return 1;
 }
 
@@ -178,7 +205,7 @@ static int take(struct clr_ring *ring, struct clr_chunk *chunk, struct trd_recor
 
 static int take_any(struct clr_ring *ring, struct trd_record *out)
 {
-    while (ring->first || refill(ring)) {
+    while ((ring->first && ring->first != ring->unstamped) || (!ring->first && refill(ring))) {
         if (ring->first->at == ring->first->size)
             drop_first(ring);
         else if (take(ring, ring->first, out))

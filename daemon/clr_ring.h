@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "clr_arena.h"
+#include "clr_clock.h"
 #include "clr_tids.h"
 #include "tracerd/merge.h"
 
@@ -22,7 +23,8 @@ struct clr_chunk;
 /* Shared by all rings of one process. */
 struct clr_totals {
     pid_t pid;
-    struct clr_tids *tids; /* borrowed */
+    struct clr_tids *tids;         /* borrowed */
+    const struct clr_clock *clock; /* of the stamps; borrowed */
     uint64_t delivered;
     uint64_t lost;
     uint64_t bad_records;           /* a batch was given up in the middle */
@@ -41,8 +43,11 @@ struct clr_ring {
     bool is_placed;                 /* `position` is known */
     uint64_t position;              /* of the next byte expected from this ring */
     struct clr_chunk *first, *last; /* owned queue */
-    struct clr_loss untold;         /* waits for its place among the records */
-    struct {                        /* the last LOST frame */
+    /* From here on stamps are as they came: they wait for clr_ring_stamp. NULL = none are. */
+    struct clr_chunk *unstamped;
+    uint64_t stamped_ns;    /* the last stamp that was converted */
+    struct clr_loss untold; /* waits for its place among the records */
+    struct {                /* the last LOST frame */
         uint64_t count, told;
     } last_lost;
     /* what is left of it in a dead process's arena; NULL = nothing */
@@ -72,5 +77,12 @@ int clr_ring_put_lost(struct clr_ring *ring, const struct clr_loss *loss);
  */
 void clr_ring_drain(struct clr_ring *ring, const struct clr_arena *arena, uint32_t index,
                     uint64_t from, uint64_t to);
+
+/*
+ * Converts the stamps of what was put in since the last time, which the merge is then given: at a
+ * mark, when both ends of the time between two marks are known. Nothing to do if stamps are
+ * nanoseconds as they are.
+ */
+void clr_ring_stamp(struct clr_ring *ring);
 
 #endif

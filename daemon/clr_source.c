@@ -114,8 +114,16 @@ static int on_lost(struct clr_source *clr, const uint8_t *payload, size_t size)
     clr_source_set_owner(clr, ring, lost.tid);
     ring->last_lost.count = lost.count;
     ring->last_lost.told = lost.told;
-    loss = (struct clr_loss){ lost.from_ns, lost.to_ns, lost.count };
+    loss = (struct clr_loss){ clr_clock_ns(&clr->clock, lost.from_ns),
+                              clr_clock_ns(&clr->clock, lost.to_ns), lost.count };
     return clr_ring_put_lost(ring, &loss);
+}
+
+void clr_source_stamp(struct clr_source *clr)
+{
+    for (uint32_t i = 0; i < clr->ring_count; i++)
+        if (clr->rings[i])
+            clr_ring_stamp(clr->rings[i]);
 }
 
 static int on_mark(struct clr_source *clr, const uint8_t *payload, size_t size)
@@ -124,6 +132,9 @@ static int on_mark(struct clr_source *clr, const uint8_t *payload, size_t size)
     int result = trd_frame_mark(payload, size, &mark);
     uint64_t now_ns = clock_now_ns();
 
+    if (result == 0 && clr->clock.is_tsc)
+        clr_clock_add(&clr->clock, &mark.pair);
+    clr_source_stamp(clr);
     if (result == 0)
         clr_source_set_mark(clr, mark.ts_ns < now_ns ? mark.ts_ns : now_ns);
     if (result == 0)
@@ -173,6 +184,8 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
                                    .mark_interval_ms = MARK_INTERVAL_MS };
     int result = trd_frame_hello(payload, size, &clr->hello);
 
+    if (result == 0)
+        result = clr_clock_init(&clr->clock, &clr->hello);
     if (result == 0)
         result = open_arena(clr);
     if (result != 0)
@@ -383,9 +396,11 @@ int clr_source_open(struct pipeline *pipeline, const struct options *options, in
     clr->watch = *watch;
     clr->pid = peer_pid;
     clr->began_ns = clock_now_ns();
-    clr->totals = (struct clr_totals){
-        .pid = peer_pid, .tids = &clr->tids, .drained = on_drained, .context = clr
-    };
+    clr->totals = (struct clr_totals){ .pid = peer_pid,
+                                       .tids = &clr->tids,
+                                       .clock = &clr->clock,
+                                       .drained = on_drained,
+                                       .context = clr };
     if (clr_socket_init(&clr->socket, fd) != 0 ||
         uv_poll_init(pipeline_loop(pipeline), &clr->poll, fd) != 0) {
         free(clr->socket.input);

@@ -6,6 +6,7 @@
 #define TRACERD_DAEMON_CLR_SOURCE_PRIVATE_H
 
 #include "clr_arena.h"
+#include "clr_clock.h"
 #include "clr_maps.h"
 #include "clr_ring.h"
 #include "clr_socket.h"
@@ -32,6 +33,7 @@ struct clr_source {
     struct clr_arena arena;
     struct clr_maps maps; /* where its managed code may lie */
     struct trd_hello hello;
+    struct clr_clock clock;
     struct trd_goodbye goodbye;
     bool has_goodbye;
     bool is_broken; /* the peer broke the protocol */
@@ -55,6 +57,8 @@ struct clr_source {
 struct clr_ring *clr_source_ring(struct clr_source *clr, uint32_t index);
 /* The ring is written by this thread of the process from now on. */
 void clr_source_set_owner(struct clr_source *clr, struct clr_ring *ring, uint32_t inner_tid);
+/* What was received so far gets its time. */
+void clr_source_stamp(struct clr_source *clr);
 void clr_source_set_mark(struct clr_source *clr, uint64_t ts_ns);
 
 /* clr_end.c */

@@ -115,6 +115,26 @@ static void on_done(struct pipeline *pipeline, void *context)
 
 /* Set-up */
 
+/* The profiler looks for itself; here somebody can be told. */
+static int check_stamp(const struct run *run)
+{
+    char source[32] = "";
+    FILE *file;
+
+    if (!run->options.stamp || strcmp(run->options.stamp, "tsc") != 0)
+        return 0;
+    file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    if (file && fgets(source, sizeof(source), file))
+        source[strcspn(source, "\n")] = '\0';
+    if (file)
+        fclose(file);
+    if (strcmp(source, "tsc") == 0)
+        return 0;
+    log_error("--stamp tsc: the kernel does not go by the time stamp counter here but by \"%s\"",
+              source);
+    return EXIT_USAGE;
+}
+
 /* Before the fork: the child puts these into its environment. */
 static int prepare_profiler(struct run *run)
 {
@@ -127,6 +147,9 @@ static int prepare_profiler(struct run *run)
                   "gives to another profiler");
         return EXIT_USAGE;
     }
+    result = check_stamp(run);
+    if (result != 0)
+        return result;
     if (profiler_library_find(run->library, sizeof(run->library)) != 0 ||
         profiler_library_check(run->library) != 0)
         return EXIT_NOTHING;
@@ -146,6 +169,7 @@ static void set_environment(void *context)
     if (run->options.no_clr)
         return;
     if (profiler_environment_set_methods(run->options.methods, run->options.method_count) != 0 ||
+        profiler_environment_set_stamp(run->options.stamp) != 0 ||
         profiler_environment_set_providers(run->options.providers, run->options.provider_count) !=
             0 ||
         profiler_environment_set(run->library, run->socket_path, run->options.clr_categories,

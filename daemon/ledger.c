@@ -12,6 +12,8 @@ void ledger_add(struct ledger *sum, const struct ledger *ledger)
     sum->lost += ledger->lost;
     sum->unknown += ledger->unknown;
     sum->damaged_bytes += ledger->damaged_bytes;
+    if (ledger->stamp_error_ns > sum->stamp_error_ns)
+        sum->stamp_error_ns = ledger->stamp_error_ns;
 }
 
 bool ledger_has_loss(const struct ledger *ledger)

@@ -72,6 +72,9 @@ static const struct option_row rows[] = {
       "events of an EventSource, NAME[:KEYWORDS[:LEVEL]], as in System.Net.Http or\n"
       "My-Source:3f:4: keywords hexadecimal (default: all), level 1 critical to 5 verbose\n"
       "(default: 5); repeatable; .NET 5 and later" },
+    { NULL, "stamp", 0, TYPE_TEXT, AT(stamp), 0, FOR_RUN, "CLOCK",
+      "how the profiler takes the time: monotonic (default), or tsc, which costs a third and is\n"
+      "converted here" },
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
@@ -308,6 +311,11 @@ static int check(const struct options *options, unsigned given)
     }
     if (options->no_kernel && options->no_clr) {
         log_error("--no-kernel with --no-clr leaves nothing to trace");
+        return EXIT_USAGE;
+    }
+    if (options->stamp && strcmp(options->stamp, "tsc") != 0 &&
+        strcmp(options->stamp, "monotonic") != 0) {
+        log_error("--stamp: \"%s\" is neither monotonic nor tsc", options->stamp);
         return EXIT_USAGE;
     }
     return check_methods(options);

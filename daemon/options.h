@@ -53,6 +53,7 @@ struct options {
     bool follow;                             /* --follow */
     const char *providers[OPTIONS_LIST_MAX]; /* --provider NAME[:KEYWORDS[:LEVEL]] */
     size_t provider_count;
+    const char *stamp;  /* --stamp: monotonic or tsc; NULL = monotonic */
     const char *filter; /* --filter; NULL = all */
     bool user_stacks;   /* behind kernel events */
     bool no_kernel;

@@ -27,6 +27,7 @@ struct ledger {
     uint64_t lost;
     uint64_t unknown; /* loss records without a count */
     uint64_t damaged_bytes;
+    uint64_t stamp_error_ns; /* how far a time may be off that was converted from another clock */
 };
 
 /*

@@ -104,3 +104,10 @@ int profiler_environment_set_providers(const char *const *providers, size_t coun
                ? 0
                : -ENOMEM;
 }
+
+int profiler_environment_set_stamp(const char *clock)
+{
+    if (!clock)
+        return unsetenv(TRD_ENV_STAMP);
+    return setenv(TRD_ENV_STAMP, clock, 1) == 0 ? 0 : -ENOMEM;
+}

@@ -23,6 +23,8 @@ int profiler_environment_set(const char *library, const char *socket_path, uint3
 int profiler_environment_set_methods(const char *const *patterns, size_t count);
 /* Which EventPipe providers; none = no variable. 0 or -ENOMEM. */
 int profiler_environment_set_providers(const char *const *providers, size_t count);
+/* How the profiler takes the time; NULL = as it does by itself. 0 or -ENOMEM. */
+int profiler_environment_set_stamp(const char *clock);
 /* The environment gives the main slot to another profiler: no method can be hooked then. */
 bool profiler_environment_is_taken(void);
 

@@ -173,6 +173,8 @@ static void set_ledger(json_t *object, const struct ledger *ledger)
         json_object_set_new(object, "losses_uncounted", wide(ledger->unknown));
     if (ledger->damaged_bytes)
         json_object_set_new(object, "damaged_bytes", wide(ledger->damaged_bytes));
+    if (ledger->stamp_error_ns)
+        json_object_set_new(object, "stamp_error_ns", wide(ledger->stamp_error_ns));
 }
 
 static json_t *ledgers_of_sources(const struct ledger_book *book)

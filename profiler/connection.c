@@ -107,19 +107,19 @@ int connection_send(struct connection *connection, enum trd_frame_type type, con
 
 static int send_hello(struct connection *connection, const struct trd_hello *hello, int arena_fd)
 {
+    uint32_t size = hello->clock == TRD_CLOCK_TSC ? sizeof(*hello) : TRD_HELLO_SIZE_MIN;
     union {
         struct cmsghdr head;
         uint8_t bytes[CMSG_SPACE(sizeof(int))];
     } control = { 0 };
     struct trd_frame_head head;
-    struct iovec parts[2] = { { &head, sizeof(head) },
-                              { (void *)(uintptr_t)hello, sizeof(*hello) } };
+    struct iovec parts[2] = { { &head, sizeof(head) }, { (void *)(uintptr_t)hello, size } };
     struct msghdr message = { .msg_iov = parts,
                               .msg_iovlen = 2,
                               .msg_control = &control,
                               .msg_controllen = sizeof(control) };
 
-    trd_frame_head_init(&head, TRD_FRAME_HELLO, sizeof(*hello));
+    trd_frame_head_init(&head, TRD_FRAME_HELLO, size);
     control.head.cmsg_level = SOL_SOCKET;
     control.head.cmsg_type = SCM_RIGHTS;
     control.head.cmsg_len = CMSG_LEN(sizeof(int));

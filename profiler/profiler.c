@@ -18,6 +18,7 @@
 #include "in_flight.h"
 #include "log.h"
 #include "sender.h"
+#include "stamp.h"
 #include "writer.h"
 
 #define SHUTDOWN_TIMEOUT_MS 9  /* the application may be held up for ten at its end */
@@ -210,6 +211,9 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
     if (!profiler.info)
         return E_FAIL;
     (void)info_runtime(profiler.info, &profiler.runtime);
+    if (!stamp_init())
+        log_line("%s=%s cannot be had here: CLOCK_MONOTONIC it is", TRD_ENV_STAMP,
+                 getenv(TRD_ENV_STAMP));
     result = gate_init();
     if (result == 0)
         result = in_flight_init();

@@ -23,6 +23,7 @@
 #include "in_flight.h"
 #include "log.h"
 #include "profiler.h"
+#include "stamp.h"
 #include "resolve.h"
 #include "sweep.h"
 
@@ -99,6 +100,7 @@ static void fill_hello(struct trd_hello *hello)
     struct profiler *profiler = profiler_get();
     const struct info_version *runtime = &profiler->runtime;
     struct sweep_sums sums;
+    struct stamp_pair now;
 
     sweep_sum(&sums);
     *hello = (struct trd_hello){
@@ -108,7 +110,7 @@ static void fill_hello(struct trd_hello *hello)
                             (profiler->notification_only ? TRD_HELLO_F_NOTIFICATION_ONLY : 0) |
                             (sender.greeted ? TRD_HELLO_F_RECONNECT : 0)),
         .pid = (uint32_t)getpid(),
-        .clock = TRD_CLOCK_MONOTONIC,
+        .clock = stamp_is_tsc ? TRD_CLOCK_TSC : TRD_CLOCK_MONOTONIC,
         .start_time = start_time(),
         .instance = sender.instance,
         .runtime = { runtime->major, runtime->minor, runtime->build, runtime->revision },
@@ -117,6 +119,12 @@ static void fill_hello(struct trd_hello *hello)
         .ring_count = arena_get()->ring_count,
         .accounted = sums.taken,
     };
+    if (!stamp_is_tsc)
+        return;
+    stamp_read_pair(&now);
+    hello->started =
+        (struct trd_clock_pair){ stamp_started.tsc, stamp_started.ns, stamp_started.window };
+    hello->now = (struct trd_clock_pair){ now.tsc, now.ns, now.window };
 }
 
 /* What the daemon wants, and what it could not know of what it wants. */

@@ -1,20 +1,12 @@
 #include "sweep.h"
 
 #include <stdbool.h>
-#include <time.h>
 
 #include "arena.h"
+#include "stamp.h"
 
 /* A writer needs some ten nanoseconds; one that was descheduled holds the mark back. */
 #define BUSY_SPINS 2000
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /*
  * Records are whole and never wrap, so a batch is one run of bytes. Returns the bytes that make one
@@ -118,24 +110,38 @@ static int take_ring(struct connection *connection, uint32_t index, bool *all_se
     return result;
 }
 
+static void take_time(struct trd_mark *mark)
+{
+    struct stamp_pair pair;
+
+    if (!stamp_is_tsc) {
+        mark->ts_ns = stamp_monotonic_ns();
+        return;
+    }
+    stamp_read_pair(&pair);
+    *mark = (struct trd_mark){ pair.ns, { pair.tsc, pair.ns, pair.window } };
+}
+
 /*
  * Everything published before now, and then the promise that nothing earlier follows: the time was
  * taken before the barrier, and every ring was seen settled after it (proto/ring.h).
  */
 int sweep(struct connection *connection)
 {
-    struct trd_mark mark = { .ts_ns = now_ns() };
+    struct trd_mark mark;
     bool all_settled = true;
     uint32_t used;
     int result = 0;
 
+    take_time(&mark);
     arena_barrier();
     used = atomic_load_explicit(&arena_get()->ring_used, memory_order_acquire);
     for (uint32_t i = 0; i < used && result == 0; i++)
         result = take_ring(connection, i, &all_settled);
     if (result != 0 || !all_settled)
         return result;
-    return connection_send(connection, TRD_FRAME_MARK, &mark, sizeof(mark), NULL, 0);
+    return connection_send(connection, TRD_FRAME_MARK, &mark,
+                           stamp_is_tsc ? sizeof(mark) : TRD_MARK_SIZE_MIN, NULL, 0);
 }
 
 void sweep_sum(struct sweep_sums *out)

@@ -35,6 +35,7 @@
 #define TRD_ENV_LOG "TRACERD_LOG"             /* file for the profiler's own log; absent = silent */
 #define TRD_ENV_PROVIDERS "TRACERD_PROVIDERS" /* of EventPipe, a list as in provider.h */
 #define TRD_ENV_RING_BYTES "TRACERD_RING_BYTES" /* of one thread, a power of two */
+#define TRD_ENV_STAMP "TRACERD_STAMP"           /* monotonic, or tsc where the kernel goes by it */
 #define TRD_ENV_METHODS "TRACERD_METHODS"       /* patterns of methods to hook; absent = none */
 #define TRD_ENV_FOLLOW "TRACERD_FOLLOW"         /* 1: children inherit all of this */
 #define TRD_SENDER_NAME "tracerd-sender"        /* its thread, which shows that it is at work */

@@ -44,6 +44,17 @@ static int copy_payload(const uint8_t *payload, size_t size, void *out, size_t o
     return 0;
 }
 
+/* The same for a payload whose last members may be absent: they are 0 then. */
+static int copy_payload_from(const uint8_t *payload, size_t size, size_t size_min, void *out,
+                             size_t out_size)
+{
+    if (size < size_min)
+        return -EBADMSG;
+    memset(out, 0, out_size);
+    memcpy(out, payload, size < out_size ? size_min : out_size);
+    return 0;
+}
+
 static int is_power_of_two(uint32_t value)
 {
     return value != 0 && (value & (value - 1)) == 0;
@@ -53,14 +64,17 @@ int trd_frame_hello(const uint8_t *payload, size_t size, struct trd_hello *out)
 {
     struct trd_hello hello;
 
-    if (copy_payload(payload, size, &hello, sizeof(hello)) != 0 ||
+    if (copy_payload_from(payload, size, TRD_HELLO_SIZE_MIN, &hello, sizeof(hello)) != 0 ||
         hello.magic != TRD_PROTOCOL_MAGIC)
         return -EBADMSG;
     if (hello.version != TRD_PROTOCOL_VERSION)
         return -EPROTONOSUPPORT;
-    if (hello.clock != TRD_CLOCK_MONOTONIC || !is_power_of_two(hello.ring_size) ||
-        hello.ring_size < TRD_RING_SIZE_MIN || hello.ring_size > TRD_RING_SIZE_MAX ||
-        hello.ring_count == 0 || hello.ring_count > TRD_RING_COUNT_MAX)
+    if ((hello.clock != TRD_CLOCK_MONOTONIC && hello.clock != TRD_CLOCK_TSC) ||
+        !is_power_of_two(hello.ring_size) || hello.ring_size < TRD_RING_SIZE_MIN ||
+        hello.ring_size > TRD_RING_SIZE_MAX || hello.ring_count == 0 ||
+        hello.ring_count > TRD_RING_COUNT_MAX)
+        return -EBADMSG;
+    if (hello.clock == TRD_CLOCK_TSC && size < sizeof(hello))
         return -EBADMSG;
     *out = hello;
     return 0;
@@ -83,7 +97,7 @@ int trd_frame_welcome(const uint8_t *payload, size_t size, struct trd_welcome *o
 
 int trd_frame_mark(const uint8_t *payload, size_t size, struct trd_mark *out)
 {
-    return copy_payload(payload, size, out, sizeof(*out));
+    return copy_payload_from(payload, size, TRD_MARK_SIZE_MIN, out, sizeof(*out));
 }
 
 int trd_frame_ring_lost(const uint8_t *payload, size_t size, struct trd_ring_lost *out)

@@ -52,7 +52,15 @@ struct trd_frame_head {
 #define TRD_HELLO_F_RECONNECT 0x4 /* this profiler has spoken to a daemon before */
 
 enum trd_clock {
-    TRD_CLOCK_MONOTONIC = 1
+    TRD_CLOCK_MONOTONIC = 1,
+    TRD_CLOCK_TSC = 2, /* stamps count the ticks of x86's time stamp counter */
+};
+
+/* One moment on both clocks. */
+struct trd_clock_pair {
+    uint64_t tsc;
+    uint64_t ns;     /* of CLOCK_MONOTONIC, read within the window of ticks around tsc */
+    uint64_t window; /* ticks */
 };
 
 struct trd_hello {
@@ -69,7 +77,11 @@ struct trd_hello {
     uint32_t ring_count;
     uint32_t reserved;
     uint64_t accounted; /* events that earlier connections were sent or told to be lost */
+    /* With TRD_CLOCK_TSC only; else absent or 0. */
+    struct trd_clock_pair started; /* before the first event of the process */
+    struct trd_clock_pair now;
 };
+#define TRD_HELLO_SIZE_MIN offsetof(struct trd_hello, started)
 
 struct trd_welcome {
     uint32_t magic;
@@ -88,7 +100,10 @@ struct trd_batch {
 
 struct trd_mark {
     uint64_t ts_ns;
+    /* With TRD_CLOCK_TSC only; else absent or 0. `ns` is ts_ns again. */
+    struct trd_clock_pair pair;
 };
+#define TRD_MARK_SIZE_MIN offsetof(struct trd_mark, pair)
 
 struct trd_ring_lost {
     uint32_t ring;

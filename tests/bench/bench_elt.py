@@ -4,6 +4,7 @@ the one in the middle), in slices that fit a thread's ring. TRACERD_BENCH_RUNS t
 
 import json
 import os
+import pathlib
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
@@ -16,6 +17,8 @@ CALLS = 400  # two records of 32 bytes each: below half of the default ring
 # The code that a slice runs is the optimized one from its first call on.
 PLAIN = {**os.environ, "DOTNET_TieredCompilation": "0", "COMPlus_TieredCompilation": "0"}
 HOOKED = ("--methods", "Tracerd.Managed.Hooked.*")
+TSC = (*HOOKED, "--stamp", "tsc")
+CLOCK_SOURCE = pathlib.Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 
 def measure(command, trace, place):
@@ -29,7 +32,7 @@ def measure(command, trace, place):
         for line in lines:
             told += '"name":"clr:method_enter"' in line or '"name":"clr:method_leave"' in line
             lost += int(json.loads(line)["n"]) if '"k":"lost"' in line else 0
-    expected = 2 * report["calls"] if trace == HOOKED else 0
+    expected = 2 * report["calls"] if trace in (HOOKED, TSC) else 0
     assert told + lost == expected, f"{told} events of {expected}, {lost} lost"
     return report
 
@@ -40,7 +43,10 @@ def best(reports, method):
 
 def bench_elt():
     ways = {"untraced": None, "traced": (), "hooked": HOOKED}
+    if CLOCK_SOURCE.exists() and CLOCK_SOURCE.read_text() == "tsc\n":
+        ways["tsc"] = TSC
     print(f"{'runtime':8} {'a call':>16} {'in a traced process':>22} {'beside hooked ones':>22} {'hooked: enter + leave':>24}"
+          f" {'by --stamp tsc':>18}"
           f"   (ns, best and median slice of {RUNS} x {SLICES})")
     with folder() as place:
         for runtime in RUNTIMES:
@@ -50,10 +56,11 @@ def bench_elt():
                 for way, trace in ways.items():
                     reports[way].append(measure(command, trace, place))
             base = best(reports["untraced"], "hooked")
-            columns = (base, best(reports["traced"], "hooked"), best(reports["hooked"], "unhooked"),
-                       [value - without for value, without in zip(best(reports["hooked"], "hooked"), base)])
+            pairs = [[value - without for value, without in zip(best(reports[way], "hooked"), base)]
+                     for way in ("hooked", "tsc") if way in ways]
+            columns = (base, best(reports["traced"], "hooked"), best(reports["hooked"], "unhooked"), *pairs)
             print(f"{runtime:8}" + "".join(f" {first:{width}.1f} {second:6.1f}"
-                                           for (first, second), width in zip(columns, (9, 15, 15, 17))))
+                                           for (first, second), width in zip(columns, (9, 15, 15, 17, 11))))
 
 
 if __name__ == "__main__":

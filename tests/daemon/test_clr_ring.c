@@ -17,6 +17,7 @@ struct fixture {
     struct clr_ring ring;
     struct clr_totals totals;
     struct clr_tids tids;
+    struct clr_clock clock;
     unsigned dry;
     uint8_t bytes[4096];
 };
@@ -31,9 +32,11 @@ static int setup(void **state)
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     clr_tids_init(&fixture->tids, getpid(), (uint32_t)getpid());
-    fixture->totals = (struct clr_totals){
-        .pid = 42, .tids = &fixture->tids, .drained = on_drained, .context = fixture
-    };
+    fixture->totals = (struct clr_totals){ .pid = 42,
+                                           .tids = &fixture->tids,
+                                           .clock = &fixture->clock,
+                                           .drained = on_drained,
+                                           .context = fixture };
     clr_ring_init(&fixture->ring, &fixture->totals);
     fixture->ring.host_tid = 4242;
     *state = fixture;

@@ -95,7 +95,8 @@ static char *value_for(const char *kind)
         char *value;
     } values[] = { { "FILE", "file" },     { "TIME", "10s" },    { "SIZE", "4M" },
                    { "PID", "17" },        { "LIST", "gc" },     { "SYSTEM:EVENT", "sched:*" },
-                   { "EXPR", "pid == 1" }, { "PATTERN", "A.*" }, { "PROVIDER", "A:1:4" } };
+                   { "EXPR", "pid == 1" }, { "PATTERN", "A.*" }, { "CLOCK", "tsc" },
+                   { "PROVIDER", "A:1:4" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (strcmp(values[i].kind, kind) == 0)
@@ -268,6 +269,7 @@ static void test_wrong_words_are_refused_with_one_sentence(void **state)
     refuses("no meaning", WORDS("replay", "--duration", "1s", "f"));
     refuses("no meaning", WORDS("run", "-c", "f", "app"));
     refuses("no meaning", WORDS("-o", "f"));
+    refuses("neither monotonic nor tsc", WORDS("run", "--stamp", "hpet", "app"));
     refuses("tracerd run", WORDS("--pid", "1", "--methods", "A.*"));
     refuses("tracerd run", WORDS("--pid", "1", "--clr", "transition"));
     refuses("needs --methods", WORDS("run", "--clr", "method", "app"));

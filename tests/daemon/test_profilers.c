@@ -136,7 +136,7 @@ static void client_mark(struct client *client)
 {
     struct trd_mark mark = { .ts_ns = now_ns() };
 
-    client_send(client, TRD_FRAME_MARK, &mark, sizeof(mark), NULL, 0, -1);
+    client_send(client, TRD_FRAME_MARK, &mark, TRD_MARK_SIZE_MIN, NULL, 0, -1);
 }
 
 static void client_bye(struct client *client, uint64_t produced, uint64_t dropped)

@@ -429,7 +429,7 @@ static void expect_new_connection(struct traced *traced)
 static void test_profiler_leaves_a_daemon_that_breaks_the_protocol(void **state)
 {
     struct trd_welcome welcome = { .magic = 1, .version = TRD_PROTOCOL_VERSION };
-    struct trd_mark mark = { 1 };
+    struct trd_mark mark = { .ts_ns = 1 };
     struct reader_frame frame;
     struct reader reader;
     struct traced traced;

@@ -149,7 +149,8 @@ static void test_hello_with_impossible_values_is_refused(void **state)
     (void)state;
     assert_int_equal(HELLO_WITH(magic, TRD_PROTOCOL_MAGIC + 1), -EBADMSG);
     assert_int_equal(HELLO_WITH(clock, 0), -EBADMSG);
-    assert_int_equal(HELLO_WITH(clock, 2), -EBADMSG);
+    assert_int_equal(HELLO_WITH(clock, TRD_CLOCK_TSC), 0);
+    assert_int_equal(HELLO_WITH(clock, 3), -EBADMSG);
     assert_int_equal(HELLO_WITH(ring_size, 0), -EBADMSG);
     assert_int_equal(HELLO_WITH(ring_size, TRD_RING_SIZE_DEFAULT + 16), -EBADMSG);
     assert_int_equal(HELLO_WITH(ring_size, TRD_RING_SIZE_MIN / 2), -EBADMSG);
@@ -158,6 +159,15 @@ static void test_hello_with_impossible_values_is_refused(void **state)
     assert_int_equal(HELLO_WITH(ring_count, 0), -EBADMSG);
     assert_int_equal(HELLO_WITH(ring_count, TRD_RING_COUNT_MAX + 1), -EBADMSG);
     assert_int_equal(HELLO_WITH(ring_count, 0xffffffff), -EBADMSG);
+}
+
+static void test_hello_with_another_clock_and_no_moments_of_it_is_refused(void **state)
+{
+    struct trd_hello hello = good_hello, out;
+
+    (void)state;
+    hello.clock = TRD_CLOCK_TSC;
+    assert_int_equal(trd_frame_hello((const uint8_t *)&hello, TRD_HELLO_SIZE_MIN, &out), -EBADMSG);
 }
 
 static void test_hello_of_another_version_is_told_apart(void **state)
@@ -192,7 +202,9 @@ static void test_welcome_with_impossible_values_is_refused(void **state)
 }
 
 /* Each decoder against a heap block one byte too short, of its exact size, and longer. */
-#define CHECK_SIZES(decode, type, good)                                                            \
+#define CHECK_SIZES(decode, type, good) CHECK_SIZES_FROM(decode, type, good, sizeof(struct type))
+/* Members from `least` on may be absent, all or none. */
+#define CHECK_SIZES_FROM(decode, type, good, least)                                                \
     do {                                                                                           \
         uint8_t *bytes = malloc(sizeof(struct type) + 8);                                          \
         struct type out;                                                                           \
@@ -200,8 +212,9 @@ static void test_welcome_with_impossible_values_is_refused(void **state)
         assert_non_null(bytes);                                                                    \
         memset(bytes, 0, sizeof(struct type) + 8);                                                 \
         memcpy(bytes, good, sizeof(struct type));                                                  \
-        for (size_t size = 0; size < sizeof(struct type); size++)                                  \
+        for (size_t size = 0; size < (least); size++)                                              \
             assert_int_equal(decode(bytes, size, &out), -EBADMSG);                                 \
+        assert_int_equal(decode(bytes, least, &out), 0);                                           \
         assert_int_equal(decode(bytes, sizeof(struct type), &out), 0);                             \
         assert_int_equal(decode(bytes, sizeof(struct type) + 8, &out), 0);                         \
         assert_memory_equal(&out, good, sizeof(out));                                              \
@@ -219,9 +232,9 @@ static void test_payload_too_short_is_refused_and_longer_is_read(void **state)
     struct trd_ping ping = { .token = 8 };
 
     (void)state;
-    CHECK_SIZES(trd_frame_hello, trd_hello, &good_hello);
+    CHECK_SIZES_FROM(trd_frame_hello, trd_hello, &good_hello, TRD_HELLO_SIZE_MIN);
     CHECK_SIZES(trd_frame_welcome, trd_welcome, &good_welcome);
-    CHECK_SIZES(trd_frame_mark, trd_mark, &mark);
+    CHECK_SIZES_FROM(trd_frame_mark, trd_mark, &mark, TRD_MARK_SIZE_MIN);
     CHECK_SIZES(trd_frame_ring_lost, trd_ring_lost, &lost);
     CHECK_SIZES(trd_frame_goodbye, trd_goodbye, &goodbye);
     CHECK_SIZES(trd_frame_categories, trd_categories, &categories);
@@ -311,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_frame_with_reserved_bytes_set_is_refused),
         cmocka_unit_test(test_hello_is_taken_whole),
         cmocka_unit_test(test_hello_with_impossible_values_is_refused),
+        cmocka_unit_test(test_hello_with_another_clock_and_no_moments_of_it_is_refused),
         cmocka_unit_test(test_hello_of_another_version_is_told_apart),
         cmocka_unit_test(test_welcome_with_impossible_values_is_refused),
         cmocka_unit_test(test_payload_too_short_is_refused_and_longer_is_read),

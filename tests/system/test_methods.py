@@ -1,9 +1,10 @@
 """tracerd run --methods: the calls of a program that writes down its own."""
 
 import collections
+import pathlib
 import re
 
-from house import TRACERD, Timeline, folder, managed, report_of, run, tracerd
+from house import TRACERD, Timeline, folder, managed, need, report_of, run, tracerd
 
 TRACED = "Tracerd.Managed.Traced."
 SIGNS = {"clr:method_enter": ">", "clr:method_leave": "<", "clr:method_tailcall": "~"}
@@ -104,6 +105,44 @@ def test_methods_each_instantiation_over_a_value_type_is_a_method_of_its_own(run
     ids = {event["args"]["method"]["id"] for event in timeline.events("clr:method_enter")
            if label(event["args"]["method"]["name"]) == "Box.Keep"}
     assert len(ids) == 3, ids  # int, Pair, and one body for all that are references
+
+
+def need_tsc():
+    source = pathlib.Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    need(source.exists() and source.read_text() == "tsc\n", "a kernel that goes by the time stamp counter")
+
+
+def within_the_program_s_own_times(timeline, report, error_ns):
+    enters, leaves = ([int(event["ts"]) for event in timeline.kind("ev") if event["name"] == name
+                       and event["args"]["method"]["name"] == TRACED + "Plain.Timed"]
+                      for name in ("clr:method_enter", "clr:method_leave"))
+    leaves = leaves or [int(event["ts"]) for event in timeline.events("clr:method_tailcall")
+                        if event["args"]["method"]["name"] == TRACED + "Plain.Timed"]
+    assert len(enters) == len(leaves) == len(report["times"]) == 300
+    for enter, leave, (before, after) in zip(enters, leaves, report["times"]):
+        assert before - error_ns <= enter <= leave <= after + error_ns, (before, enter, leave, after, error_ns)
+
+
+def test_methods_are_told_with_the_time_the_program_read_itself(runtime):
+    timeline, report = trace(runtime, "times")
+    within_the_program_s_own_times(timeline, report, 0)
+
+
+def test_methods_stamped_with_the_counter_are_as_exact_as_the_stream_says(runtime):
+    need_tsc()
+    timeline, report = trace(runtime, "times", options=("--methods", TRACED + "*", "--stamp", "tsc"))
+    source, = timeline.bye["sources"]
+    error_ns = int(source["stamp_error_ns"])
+    within_the_program_s_own_times(timeline, report, error_ns)
+    assert 0 < error_ns < 1000000, source
+
+
+def test_methods_stamped_with_the_counter_every_call_stands_in_order(runtime):
+    need_tsc()
+    timeline, report = trace(runtime, options=("--methods", TRACED + "*", "--stamp", "tsc"))
+    compare(timeline, report)
+    timeline.check_order()
+    timeline.check_sums()
 
 
 def test_methods_excluded_ones_are_not_hooked(runtime):

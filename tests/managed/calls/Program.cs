@@ -1,5 +1,7 @@
 using System;
+using System.Collections.Generic;
 using System.Diagnostics;
+using System.Linq;
 using System.Threading;
 using System.Threading.Tasks;
 using Tracerd.Managed.Traced;
@@ -12,6 +14,7 @@ namespace Tracerd.Managed
     /// </summary>
     internal static class Calls
     {
+        private static readonly List<long[]> times = new List<long[]>();
         private static int wrong;
 
         private static int Main(string[] arguments)
@@ -25,8 +28,10 @@ namespace Tracerd.Managed
             Part(only, "tiers", ChangeTiers);
             Part(only, "threads", CallFromThreads);
             Part(only, "async", CallLater);
+            Part(only, "times", CallAtTimes);
             Console.Out.Write("{\"pid\":" + Process.GetCurrentProcess().Id + ",\"runtime\":"
-                + Report.Quote(Environment.Version.ToString()) + ",\"wrong\":" + wrong + ",\"calls\":" + CallLog.Json() + "}\n");
+                + Report.Quote(Environment.Version.ToString()) + ",\"wrong\":" + wrong + ",\"calls\":" + CallLog.Json()
+                + ",\"times\":[" + string.Join(",", times.Select(t => "[" + t[0] + "," + t[1] + "]")) + "]}\n");
             Console.Out.Flush();
             return 0;
         }
@@ -123,6 +128,23 @@ namespace Tracerd.Managed
             foreach (Thread thread in threads)
             {
                 thread.Join();
+            }
+        }
+
+        /// <summary>Calls with CLOCK_MONOTONIC, which is what Stopwatch reads, just before and just after.</summary>
+        private static void CallAtTimes()
+        {
+            Check(Stopwatch.Frequency == 1000000000);
+            for (int i = 0; i < 300; i++)
+            {
+                long before = Stopwatch.GetTimestamp();
+
+                Plain.Timed();
+                times.Add(new[] { before, Stopwatch.GetTimestamp() });
+                if (i % 10 == 0)
+                {
+                    Thread.Sleep(3);
+                }
             }
         }
 

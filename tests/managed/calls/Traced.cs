@@ -48,6 +48,12 @@ namespace Tracerd.Managed.Traced
             return value;
         }
 
+        public static void Timed()
+        {
+            CallLog.Enter("Plain.Timed");
+            CallLog.Leave("Plain.Timed");
+        }
+
         /// <summary>So small that it would be inlined.</summary>
         public static void Small()
         {

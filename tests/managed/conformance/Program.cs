@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Threading;
 
 namespace Tracerd.Managed
 {
@@ -52,7 +53,17 @@ namespace Tracerd.Managed
                 Console.Out.WriteLine("PASSED " + arguments[0]);
             }
             facts.Print();
+            if (passed && Array.IndexOf(arguments, "exit") > 0)
+            {
+                ExitFromElsewhere();
+            }
             return passed ? Passed : 1;
+        }
+
+        private static void ExitFromElsewhere()
+        {
+            new Thread(() => Environment.Exit(Passed)).Start();
+            Thread.Sleep(Timeout.Infinite);
         }
 
         private static bool Try(Facts facts, string[] arguments)

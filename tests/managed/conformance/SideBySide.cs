@@ -10,7 +10,8 @@ namespace Tracerd.Managed
 
     /// <summary>
     /// `coexist`: collects 3 times and throws 5 times, prints "holding", ends a thread for each line "next", and at another
-    /// line collects 2 times and throws 4 times. `collecting`: three threads collect again and again until a line comes in, "holding" printed before.
+    /// line collects 2 times and throws 4 times. `collecting`: three threads collect again and again until a line comes in; before, it
+    /// prints "tids" with theirs and "holding".
     /// </summary>
     internal static class SideBySide
     {
@@ -32,12 +33,17 @@ namespace Tracerd.Managed
 
         public static void Collecting(Facts facts, string[] arguments)
         {
-            Thread[] threads = Enumerable.Range(0, 3).Select(i => new Thread(Collect) { Name = "collector " + i }).ToArray();
+            var tids = new int[3];
+            using var started = new CountdownEvent(tids.Length);
+            Thread[] threads = Enumerable.Range(0, tids.Length)
+                .Select(i => new Thread(() => Collect(out tids[i], started)) { Name = "collector " + i }).ToArray();
 
             foreach (Thread thread in threads)
             {
                 thread.Start();
             }
+            started.Wait();
+            Console.Out.WriteLine("tids " + string.Join(" ", tids));
             Console.Out.WriteLine("holding");
             Console.In.ReadLine();
             Volatile.Write(ref stop, 1);
@@ -49,8 +55,10 @@ namespace Tracerd.Managed
             Unexpected.Unless(GC.CollectionCount(0) > 0, "nothing was collected");
         }
 
-        private static void Collect()
+        private static void Collect(out int tid, CountdownEvent started)
         {
+            tid = Native.CurrentTid;
+            started.Signal();
             while (Volatile.Read(ref stop) == 0)
             {
                 GC.Collect(0, GCCollectionMode.Forced, true);

@@ -16,7 +16,9 @@ STARTUP, ATTACH, NOTIFICATION = "startup", "attach", "notification"
 MODES = (STARTUP, ATTACH, NOTIFICATION)
 PASSED = 100
 NOOP = BUILD / "lib" / "libnoop_profiler.so"
+PROFILER = BUILD / "lib" / "libtracerd_profiler.so"
 MAIN_CLASS = "{8A1F5C3E-6B0D-4B7E-9C55-3D1E0F2A7B41}"
+NOTIFICATION_CLASS = "{8A1F5C3F-6B0D-4B7E-9C55-3D1E0F2A7B41}"
 
 
 class NotThere(Exception):
@@ -59,6 +61,19 @@ def with_other_profiler(environment):
             "CORECLR_PROFILER_PATH": str(NOOP)}
 
 
+def with_our_profiler(mode, socket_path, **more):
+    """The environment of a program that no tracerd starts: the profiler in the slot of this cell, or, where it is to be
+    attached, none."""
+    environment = {**os.environ, "TRACERD_SOCKET": str(socket_path), **more}
+    if mode == ATTACH:
+        return environment
+    if mode == NOTIFICATION:
+        return {**with_other_profiler(environment), "CORECLR_ENABLE_NOTIFICATION_PROFILERS": "1",
+                "CORECLR_NOTIFICATION_PROFILERS": f"{PROFILER}={NOTIFICATION_CLASS};"}
+    return {**environment, "CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": MAIN_CLASS,
+            "CORECLR_PROFILER_PATH": str(PROFILER)}
+
+
 def wait_until_ready(process):
     word, pid = process.stdout.readline().split()
     assert word == "ready", word
@@ -71,9 +86,12 @@ def say(process, line):
 
 
 def read_to(process, sought):
+    """The lines before the one sought."""
+    lines = []
     for line in process.stdout:
         if line == sought + "\n":
-            return
+            return lines
+        lines.append(line)
     raise AssertionError(f"{process.args} ended with {process.wait()} before it said {sought!r}: {process.stderr.read()}")
 
 

@@ -1,19 +1,16 @@
 """Categories: what was not asked for does not come, and what is asked for while the program runs does."""
 
 import contextlib
-import os
 import struct
 import subprocess
 import time
 
 import diagnostics
 import probe
-from house import BUILD, folder, managed, report_of, start, stopped_at_end
-from matrix import ATTACH, MAIN_CLASS, NOTIFICATION, STARTUP, finish_with_marker, need_mode, observe, read_to, row, say
-from matrix import wait_until_ready, with_other_profiler
+from house import folder, managed, report_of, start, stopped_at_end
+from matrix import (ATTACH, MAIN_CLASS, PROFILER, STARTUP, finish_with_marker, need_mode, observe, read_to, row, say,
+                    wait_until_ready, with_our_profiler)
 
-PROFILER = BUILD / "lib" / "libtracerd_profiler.so"
-NOTIFICATION_CLASS = "{8A1F5C3F-6B0D-4B7E-9C55-3D1E0F2A7B41}"
 SURE = ("thread", "loader", "jit", "gc", "exception")  # what the program `everything` does on any runtime
 ASK_FOR_MORE = {"method", "provider"}  # say nothing without a pattern or a name
 ALWAYS = "runtime"
@@ -43,17 +40,6 @@ def test_conformance_mask_honoured():
     row(check)
 
 
-def environment_of(mode, path):
-    if mode == ATTACH:
-        return dict(os.environ)
-    environment = {**os.environ, "TRACERD_SOCKET": str(path)}
-    if mode == NOTIFICATION:
-        return {**with_other_profiler(environment), "CORECLR_ENABLE_NOTIFICATION_PROFILERS": "1",
-                "CORECLR_NOTIFICATION_PROFILERS": f"{PROFILER}={NOTIFICATION_CLASS};"}
-    return {**environment, "CORECLR_ENABLE_PROFILING": "1", "CORECLR_PROFILER": MAIN_CLASS,
-            "CORECLR_PROFILER_PATH": str(PROFILER)}
-
-
 def client_data(path, mask):
     """As proto/attach.h draws it."""
     text = str(path).encode() + b"\0"
@@ -69,7 +55,7 @@ class Toggled:
         stack.callback(self.probe.close)
         self.process = stack.enter_context(stopped_at_end(
             start(*managed(runtime, "conformance", "toggle"), stdin=subprocess.PIPE,
-                  env=environment_of(mode, self.probe.path))))
+                  env=with_our_profiler(mode, self.probe.path))))
         pid = wait_until_ready(self.process)
         if mode == ATTACH:
             assert diagnostics.attach(pid, PROFILER, MAIN_CLASS, client_data(self.probe.path, mask)) == diagnostics.OK

@@ -17,7 +17,8 @@ struct method_path {
     struct source_text method;
 };
 
-static void add_type(struct method_path *path, mdTypeDef type, struct method_name *out)
+static __attribute__((noinline)) void add_type(struct method_path *path, mdTypeDef type,
+                                               struct method_name *out)
 {
     struct info_name name;
     struct source_text *own = &path->types[path->count];
@@ -33,7 +34,8 @@ static void add_type(struct method_path *path, mdTypeDef type, struct method_nam
     path->count++;
 }
 
-static bool read_path(struct method_path *path, struct method_name *out)
+/* Out of line, so that its buffers are gone when arguments are named. */
+static __attribute__((noinline)) bool read_path(struct method_path *path, struct method_name *out)
 {
     mdTypeDef chain[NAMES_NESTING_MAX];
     struct info_name name;

@@ -22,6 +22,7 @@ static const struct {
     { "MODULE", TRD_MEANING_MODULE },     { "ASSEMBLY", TRD_MEANING_ASSEMBLY },
     { "TYPE", TRD_MEANING_TYPE },         { "TOKEN", TRD_MEANING_TOKEN },
     { "HRESULT", TRD_MEANING_HRESULT },   { "FLOAT", TRD_MEANING_FLOAT },
+    { "HEX", TRD_MEANING_HEX },
 };
 
 static enum trd_meaning meaning_of(const char *name)

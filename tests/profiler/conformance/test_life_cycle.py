@@ -48,7 +48,7 @@ def restart_again_and_again(stack, service, pid, place, tids):
             collected += record["k"] == "ev" and record["name"] == "clr:gc_start"
 
 
-def test_conformance_enum_in_suspend():
+def test_conformance_enum_in_suspend_in_every_slot():
     """Row 9: threads and modules are enumerated, again and again, while three threads stop the runtime for collections:
     nobody waits for ever, and whoever was there is told."""
     def check(runtime, mode):

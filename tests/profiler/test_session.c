@@ -48,7 +48,8 @@ static void deliver_from_source(struct traced_object *object)
                                                         payload, NULL, NULL, 0, 0, NULL) == S_OK);
 }
 
-static int follow_what_is_wanted(struct traced *traced)
+/* No daemon listens, so nothing changes behind the story's back. */
+static int start_with_contention(struct traced *traced)
 {
     struct traced_object *object;
 
@@ -57,8 +58,29 @@ static int follow_what_is_wanted(struct traced *traced)
     TRACED_EXPECT(fake.sessions_started == 1 && fake.config_count == 1);
     TRACED_EXPECT(is_config(0, RUNTIME, CONTENTION, 4));
     TRACED_EXPECT(fake.mask_high & HIGH_EVENT_PIPE);
+    TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
+    return 0;
+}
 
-    /* WELCOME: allocation too. */
+static void test_session_starts_with_what_the_environment_wants(void **state)
+{
+    struct traced traced;
+
+    (void)state;
+    traced_prepare(&traced);
+    traced_start(&traced, start_with_contention);
+    assert_int_equal(traced_wait(&traced), 0);
+    traced_finish(&traced);
+}
+
+static int follow_what_is_wanted(struct traced *traced)
+{
+    struct traced_object *object;
+
+    setenv(TRD_ENV_CATEGORIES, "contention", 1);
+    object = traced_initialize(traced);
+
+    /* WELCOME, which may be here already: allocation too. */
     TRACED_UNTIL(fake.sessions_started == 2);
     TRACED_EXPECT(fake.sessions_stopped == 1);
     TRACED_UNTIL(is_config(0, RUNTIME, CONTENTION | SAMPLING, 4));
@@ -123,7 +145,7 @@ static void test_session_follows_what_is_wanted(void **state)
     traced_finish(&traced);
 }
 
-/* A runtime that has no EventPipe, and one that refuses. */
+/* A runtime that has no EventPipe. */
 static int ask_one_without(struct traced *traced)
 {
     struct traced_object *object;
@@ -148,6 +170,8 @@ static void test_session_that_cannot_be_is_told_once(void **state)
     traced_listen(&traced);
     traced_start(&traced, ask_one_without);
     traced_welcome(&traced, &reader, TRD_CATEGORY_BIT(CONTENTION) | TRD_CATEGORY_BIT(THREADPOOL));
+    /* clr:runtime_info and the one: they are sent behind WELCOME, which has been read then. */
+    assert_int_equal(traced_collect(&reader, &sums, 2), 1);
     traced_let_go_on(&traced);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
@@ -160,6 +184,7 @@ static void test_session_that_cannot_be_is_told_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_session_starts_with_what_the_environment_wants),
         cmocka_unit_test(test_session_follows_what_is_wanted),
         cmocka_unit_test(test_session_that_cannot_be_is_told_once),
     };

@@ -34,9 +34,12 @@ def tiering(runtime, prefix=(), variables=None):
 def bodies_written_down(report, size=None):
     """{(address, size): name} of every method the runtime compiled, up to that byte of its map; its own stubs are no
     methods."""
-    text = pathlib.Path(report["map"]).read_bytes()[:size].decode("utf-8", "replace")
+    return parse_map(pathlib.Path(report["map"]).read_bytes()[:size])
+
+
+def parse_map(data):
     bodies = {}
-    for line in text.splitlines():
+    for line in data.decode("utf-8", "replace").splitlines():
         address, size, name = line.split(" ", 2)
         if "::" in name and name.endswith("]") and "IL_STUB" not in name:
             bodies[int(address, 16), int(size, 16)] = name

@@ -40,6 +40,7 @@ namespace Tracerd.Managed
             RunLoop();
             WaitForLaterBody();
             Outer(LaterBody, 1);
+            Where(out int native, out int il);
             MakeAndDrop();
             Collect();
             Console.Out.WriteLine("done go");
@@ -51,9 +52,20 @@ namespace Tracerd.Managed
             }
             GC.KeepAlive(dynamic);
             Console.Out.Write("{\"pid\":" + Process.GetCurrentProcess().Id + ",\"map\":\"" + PerfMap + "\",\"settled_ns\":" + Stopwatch.GetTimestamp() + ",\"map_size\":"
-                + new FileInfo(PerfMap).Length + ",\"gone\":" + Gone + ",\"runtime\":\"" + Environment.Version
+                + new FileInfo(PerfMap).Length + ",\"gone\":" + Gone + ",\"native\":" + native + ",\"il\":" + il + ",\"runtime\":\"" + Environment.Version
                 + "\",\"sink\":" + sink + "}\n");
             return 0;
+        }
+
+        /// <summary>Where it stands when it asks, in its native code and in its IL, as the runtime has it.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining | MethodImplOptions.AggressiveOptimization)]
+        private static void Where(out int native, out int il)
+        {
+            sink++;
+            var frame = new StackFrame(0, false);
+
+            native = frame.GetNativeOffset();
+            il = frame.GetILOffset();
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]

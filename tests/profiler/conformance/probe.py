@@ -14,11 +14,11 @@ from house import LIMIT_S, SOURCE
 
 HEADER = struct.Struct("<IB3x")
 RECORD = struct.Struct("<IHHQ")
-HELLO, BATCH, MARK, BYE, PONG, WELCOME, CATEGORIES, PING = 0x01, 0x02, 0x03, 0x05, 0x06, 0x41, 0x42, 0x43
+HELLO, BATCH, MARK, BYE, PONG, WELCOME, CATEGORIES, PING, RESOLVE = 0x01, 0x02, 0x03, 0x05, 0x06, 0x41, 0x42, 0x43, 0x46
 MAGIC = 0x50445254
 CATCH_UP = 1
 MARK_INTERVAL_MS = 50
-Event = collections.namedtuple("Event", "name category tid ts_ns catch_up")
+Event = collections.namedtuple("Event", "name category tid ts_ns catch_up data")
 
 
 def categories():
@@ -66,6 +66,15 @@ class Probe:
         self.tokens += 1
         self._send(PING, struct.pack("<Q", self.tokens))
         self._wait(lambda: self.tokens in self.pongs, "the answer to a ping")
+
+    def resolve(self, addresses, with_il=False):
+        """What the profiler tells when it is asked whose code lies there."""
+        begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        self._send(RESOLVE, struct.pack(f"<II{len(addresses)}Q", len(addresses), int(with_il), *addresses))
+        self.tokens += 1
+        self._send(PING, struct.pack("<Q", self.tokens))
+        self._wait(lambda: self.tokens in self.pongs, "the answer to a ping")
+        return [event for event in self.since(begin) if event.catch_up]
 
     def since(self, ts_ns):
         """Every event stamped from then to now; waits until the profiler promises that no more come."""
@@ -127,5 +136,6 @@ class Probe:
             assert size >= RECORD.size and size % 16 == 0, size
             if number:
                 category, name = self.names[number]
-                self.events.append(Event(name, category, tid, ts_ns, bool(flags & CATCH_UP)))
+                self.events.append(Event(name, category, tid, ts_ns, bool(flags & CATCH_UP),
+                                         payload[at + RECORD.size:at + size]))
             at += size

@@ -1,8 +1,15 @@
 """Native code: every body of every method, whose it is and when it goes; what the JIT asks about inlining."""
 
-from house import TRACERD, attached, folder, finish, Timeline
-from matrix import ATTACH, NOTIFICATION, need_mode, observe, row, with_other_profiler
-from test_code import bodies_told, check_bodies, check_story, environment, tiering
+import contextlib
+import pathlib
+import struct
+
+import diagnostics
+import probe
+from house import TRACERD, Timeline, attached, finish, folder
+from matrix import ATTACH, MAIN_CLASS, NOTIFICATION, need_mode, observe, row, with_other_profiler
+from test_categories import PROFILER, client_data, environment_of
+from test_code import bodies_told, check_bodies, check_story, environment, parse_map, tiering
 
 
 def tell_bodies(runtime, mode, out):
@@ -76,5 +83,88 @@ def test_conformance_inlining_note():
         assert "Tracerd.Managed.Inlining.Kept" not in callees, callees
         assert bool(cell.events("precompiled")) == (mode != ATTACH), "first uses of precompiled code, from the start only"
         return f"{len(cell.args('inlining'))} questions, {len(cell.args('precompiled'))} searches for precompiled code"
+
+    row(check)
+
+
+CODE = struct.Struct("<QQQQIBB")
+METHOD = struct.Struct("<QQIHH")
+IL_OFFSET = struct.Struct("<QQIIi")
+
+
+def library_address(pid):
+    """Executable memory that is nobody's of the runtime's methods."""
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text(encoding="utf-8").splitlines():
+        if " r-xp " in line and "libc.so" in line:
+            return int(line.split("-")[0], 16) + 64
+    raise AssertionError(f"no libc in {pid}")
+
+
+def names_in(events):
+    names = {}
+    for event in events:
+        if event.name == "method":
+            method, _, _, offset, size = METHOD.unpack_from(event.data)
+            names[method] = event.data[offset:offset + size - 1].decode()
+    return names
+
+
+def check_answers(bodies, foreign, answers, names):
+    told = {}
+    for event in answers:
+        if event.name == "code":
+            method, address, size, *_ = CODE.unpack_from(event.data)
+            told[address, size] = method
+    assert told.get((foreign, 0)) == 0, f"libc is somebody's: {told}"
+    for body, name in bodies.items():
+        method = "Tracerd.Managed.Tiering." + name.split("::", 1)[1].split("(", 1)[0]
+        assert names.get(told.get(body)) == method, f"{name}: {names.get(told.get(body))}"
+
+
+def check_il(body, report, answers):
+    """The program stood at this native and this IL offset when it asked the runtime where it was."""
+    runs = [IL_OFFSET.unpack_from(event.data)[1:] for event in answers if event.name == "il_offset"]
+    runs = [(begin, end, il) for address, begin, end, il in runs if address == body[0]]
+    native = report["native"]
+    here = {il for begin, end, il in runs if begin <= native - 1 < end or begin <= native < end}
+    assert report["il"] in here, f"IL {report['il']} at native {native}: {runs}"
+    assert max(end for _, end, _ in runs) <= body[1], (runs, body)
+    return len(runs)
+
+
+@contextlib.contextmanager
+def probed(runtime, mode, mask):
+    """The program `tiering` with the profiler connected to a probe."""
+    with contextlib.ExitStack() as stack:
+        daemon = probe.Probe(stack.enter_context(folder()))
+        stack.callback(daemon.close)
+        variables = {**environment_of(mode, daemon.path), **environment()} if mode == ATTACH else {
+            **environment(), **environment_of(mode, daemon.path)}
+        program = stack.enter_context(tiering(runtime, (), variables))
+        if mode == ATTACH:
+            data = client_data(daemon.path, mask)
+            assert diagnostics.attach(program.pid, PROFILER, MAIN_CLASS, data) == diagnostics.OK
+        daemon.accept(mask)
+        yield program, daemon
+
+
+def test_conformance_resolve_on_request():
+    """The middle of every body of the program, out of the runtime's perf map, is its method's; libc is nobody's; the IL map
+    agrees with StackFrame."""
+    bits = probe.categories()
+
+    def check(runtime, mode):
+        need_mode(runtime, mode)
+        with probed(runtime, mode, bits["jit"]) as (program, daemon):
+            program.ask("go")
+            written = parse_map(pathlib.Path(f"/tmp/perf-{program.pid}.map").read_bytes())
+            bodies = {body: name for body, name in written.items() if " [app] Tracerd.Managed.Tiering::" in name
+                      and "::.c" not in name}
+            foreign = library_address(program.pid)
+            answers = daemon.resolve([address + size // 2 for address, size in bodies] + [foreign], with_il=True)
+            check_answers(bodies, foreign, answers, names_in(daemon.since(0)))
+            where = next(body for body, name in bodies.items() if "::Where(" in name)
+            runs = check_il(where, program.end(), answers)
+        return f"{len(bodies)} bodies found by an address in them, {runs} runs of IL"
 
     row(check)

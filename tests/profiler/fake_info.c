@@ -384,6 +384,14 @@ static HRESULT get_module_info2(void *self, ModuleID module, const BYTE **out_ba
     return fake.hr;
 }
 
+static HRESULT set_function_id_mapper2(void *self,
+                                       UINT_PTR (*map)(FunctionID function, void *data, BOOL *hook),
+                                       void *data)
+{
+    fake.map = map;
+    return fake.hr;
+}
+
 static HRESULT set_event_mask2(void *self, DWORD low, DWORD high)
 {
     fake.mask_low = low;
@@ -482,6 +490,7 @@ static const struct corprof_info_vtbl info_vtbl = {
     .GetRuntimeInformation = get_runtime_information,
     .GetModuleInfo2 = get_module_info2,
     .EnumThreads = give_enum,
+    .SetFunctionIDMapper2 = set_function_id_mapper2,
     .SetEventMask2 = set_event_mask2,
     .GetDynamicFunctionInfo = get_dynamic_function_info,
     .EnumJITedFunctions2 = give_function_enum,

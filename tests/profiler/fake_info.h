@@ -39,6 +39,7 @@ struct fake {
     bool objects;
 
     /* seen by the test */
+    UINT_PTR (*map)(FunctionID function, void *data, BOOL *hook); /* that was set */
     _Atomic unsigned refs_out; /* enumerators and imports handed out and not released */
     _Atomic DWORD mask_low, mask_high;
     _Atomic unsigned masks_set;

@@ -10,10 +10,10 @@ TRACED = "Tracerd.Managed.Traced."
 SIGNS = {"clr:method_enter": ">", "clr:method_leave": "<", "clr:method_tailcall": "~"}
 
 
-def trace(runtime, *arguments, options=("--methods", TRACED + "*")):
+def trace(runtime, *arguments, options=("--methods", TRACED + "*"), categories="thread", expected=0):
     with folder() as place:
-        out, _ = tracerd("run", "--no-kernel", "--clr", "thread", *options, "-o", place / "out.ndjson", "--",
-                         *managed(runtime, "calls", *arguments))
+        out, _ = tracerd("run", "--no-kernel", "--clr", categories, *options, "-o", place / "out.ndjson", "--",
+                         *managed(runtime, "calls", *arguments), expected=expected)
         return Timeline(place / "out.ndjson"), report_of(out)
 
 
@@ -143,6 +143,49 @@ def test_methods_stamped_with_the_counter_every_call_stands_in_order(runtime):
     compare(timeline, report)
     timeline.check_order()
     timeline.check_sums()
+
+
+def fibonacci(n):
+    inner = fibonacci(n - 1) + fibonacci(n - 2) if n > 1 else []
+    return [">Plain.Fibonacci", *inner, "<Plain.Fibonacci"]
+
+
+def killed(runtime, *options):
+    """What it did between its report and its end was in no hands but its own rings."""
+    timeline, report = trace(runtime, "failing", "killed", options=("--methods", TRACED + "*", *options), expected=128 + 9)
+    main, = (thread["log"] for thread in report["calls"])
+    main += fibonacci(8)
+    compare(timeline, report)
+    timeline.check_order()
+    timeline.check_sums()
+
+
+def test_methods_of_a_killed_process_are_all_there(runtime):
+    killed(runtime)
+
+
+def test_methods_of_a_killed_process_stamped_with_the_counter_are_all_there(runtime):
+    need_tsc()
+    killed(runtime, "--stamp", "tsc")
+
+
+def test_transitions_stand_around_native_code_and_hooks_in_managed_code_only(runtime):
+    """Fifty calls of abs and one of qsort, which calls back into Compare as often as the program counted."""
+    timeline, report = trace(runtime, "native", categories="transition")
+    calls = compare(timeline, report)
+    compares = sum(log.count(">Outside.Compare") for log in calls.values())
+    assert compares > 5 and {line[1:] for log in calls.values() for line in log} == {"Outside.Compare"}, calls
+    seen = collections.Counter(
+        (event["name"][len("clr:"):], event["args"]["reason"]["name"], event["args"]["method"]["name"].rpartition(".Traced.")[2])
+        for event in timeline.kind("ev")
+        if event["name"] in ("clr:to_native", "clr:to_managed") and TRACED in event["args"]["method"].get("name", ""))
+    expected = {"Outside.abs": 50, "Outside.qsort": 1}
+    assert seen == {
+        **{("to_native", "call", method): count for method, count in expected.items()},
+        **{("to_managed", "return", method): count for method, count in expected.items()},
+        ("to_managed", "call", "Outside+Comparison.Invoke"): compares,
+        ("to_native", "return", "Outside+Comparison.Invoke"): compares,
+    }, seen
 
 
 def test_methods_excluded_ones_are_not_hooked(runtime):

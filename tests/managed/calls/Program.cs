@@ -10,7 +10,8 @@ namespace Tracerd.Managed
 {
     /// <summary>
     /// Calls whose tree the program writes down itself: recursion, exceptions through frames, tail calls, generics, async,
-    /// several threads. Arguments and results that a hook spoils are counted. With a word it does that part only.
+    /// several threads. Arguments and results that a hook spoils are counted. With a word it does that part only, and with
+    /// `killed` behind it the program prints its report, calls Fibonacci(8) and ends as by kill -9.
     /// </summary>
     internal static class Calls
     {
@@ -29,10 +30,16 @@ namespace Tracerd.Managed
             Part(only, "threads", CallFromThreads);
             Part(only, "async", CallLater);
             Part(only, "times", CallAtTimes);
+            Part(only, "native", CallOut);
             Console.Out.Write("{\"pid\":" + Process.GetCurrentProcess().Id + ",\"runtime\":"
                 + Report.Quote(Environment.Version.ToString()) + ",\"wrong\":" + wrong + ",\"calls\":" + CallLog.Json()
                 + ",\"times\":[" + string.Join(",", times.Select(t => "[" + t[0] + "," + t[1] + "]")) + "]}\n");
             Console.Out.Flush();
+            if (arguments.Length > 1 && arguments[1] == "killed")
+            {
+                Plain.Fibonacci(8);
+                Native.kill(Process.GetCurrentProcess().Id, 9);
+            }
             return 0;
         }
 
@@ -129,6 +136,19 @@ namespace Tracerd.Managed
             {
                 thread.Join();
             }
+        }
+
+        /// <summary>50 calls out that come back, and one that calls in again.</summary>
+        private static void CallOut()
+        {
+            int[] numbers = { 5, 3, 9, 1, 7, 2 };
+
+            for (int i = 0; i < 50; i++)
+            {
+                Check(Outside.abs(-i) == i);
+            }
+            Outside.qsort(numbers, (IntPtr)numbers.Length, (IntPtr)sizeof(int), Outside.Compare);
+            Check(string.Join(",", numbers) == "1,2,3,5,7,9");
         }
 
         /// <summary>Calls with CLOCK_MONOTONIC, which is what Stopwatch reads, just before and just after.</summary>

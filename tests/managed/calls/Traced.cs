@@ -1,5 +1,6 @@
 using System;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Threading.Tasks;
 
 // Everything in this namespace is traced, and writes down what it does.
@@ -224,6 +225,25 @@ namespace Tracerd.Managed.Traced
         {
             CallLog.Enter("Box.Keep");
             CallLog.Leave("Box.Keep");
+        }
+    }
+
+    public static class Outside
+    {
+        public delegate int Comparison(IntPtr left, IntPtr right);
+
+        [DllImport("libc")]
+        public static extern void qsort(int[] array, IntPtr count, IntPtr size, Comparison comparison);
+
+        [DllImport("libc")]
+        public static extern int abs(int value);
+
+        public static int Compare(IntPtr left, IntPtr right)
+        {
+            CallLog.Enter("Outside.Compare");
+            int order = Marshal.ReadInt32(left).CompareTo(Marshal.ReadInt32(right));
+            CallLog.Leave("Outside.Compare");
+            return order;
         }
     }
 

@@ -1,7 +1,8 @@
 /*
  * The vtable the runtime sees: every recorded callback of callbacks.c, counted as under way from
- * before it looks at the gate until it has returned (in_flight.h). Life cycle and IUnknown are
- * passed on as they are: some of them wait for callbacks, none is waited for.
+ * before it looks at the gate until it has returned (in_flight.h). One that finds the gate closed
+ * has nothing to do; before the first start there is nowhere to count it either. Life cycle and
+ * IUnknown are passed on as they are: some of them wait for callbacks, none is waited for.
  */
 #include "callbacks.h"
 #include "gate.h"
@@ -20,9 +21,13 @@ typedef HRESULT (*by_registers)(void *self, uintptr_t a, uintptr_t b, uintptr_t 
     static __attribute__((unused)) HRESULT counted_##method(void *self, uintptr_t a, uintptr_t b,  \
                                                             uintptr_t c, uintptr_t d, uintptr_t e) \
     {                                                                                              \
-        struct in_flight *in_flight = in_flight_enter();                                           \
-        HRESULT hr = RECORDED(method)(self, a, b, c, d, e);                                        \
+        struct in_flight *in_flight;                                                               \
+        HRESULT hr;                                                                                \
                                                                                                    \
+        if (!gate_is_open())                                                                       \
+            return S_OK;                                                                           \
+        in_flight = in_flight_enter();                                                             \
+        hr = RECORDED(method)(self, a, b, c, d, e);                                                \
         in_flight_leave(in_flight);                                                                \
         return hr;                                                                                 \
     }
@@ -35,11 +40,15 @@ static HRESULT counted_event_delivered(void *self, EVENTPIPE_PROVIDER provider, 
                                        const GUID *related, ThreadID thread, ULONG frame_count,
                                        UINT_PTR *frames)
 {
-    struct in_flight *in_flight = in_flight_enter();
-    HRESULT hr = callbacks_recorded.EventPipeEventDelivered(
-        self, provider, id, version, metadata_size, metadata, data_size, data, activity, related,
-        thread, frame_count, frames);
+    struct in_flight *in_flight;
+    HRESULT hr;
 
+    if (!gate_is_open())
+        return S_OK;
+    in_flight = in_flight_enter();
+    hr = callbacks_recorded.EventPipeEventDelivered(self, provider, id, version, metadata_size,
+                                                    metadata, data_size, data, activity, related,
+                                                    thread, frame_count, frames);
     in_flight_leave(in_flight);
     return hr;
 }

@@ -213,7 +213,9 @@ void writer_bytes(struct writer *writer, const void *bytes, uint32_t size)
 {
     if (size > writer->capacity - writer->used)
         size = writer->capacity - writer->used;
-    memcpy((uint8_t *)(writer->head + 1) + writer->used, bytes, size);
+    /* An event without data may come with NULL. */
+    if (size > 0)
+        memcpy((uint8_t *)(writer->head + 1) + writer->used, bytes, size);
     writer->used += size;
 }
 

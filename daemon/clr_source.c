@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clr_resolve.h"
+#include "attach.h"
 #include "clr_source_private.h"
 #include "log.h"
 #include "option_values.h"
@@ -19,7 +20,7 @@
  */
 #define QUEUED_BYTES_MIN (16u << 20)
 #define SWEEP_BYTES_MAX (64u << 20)
-#define MARK_INTERVAL_MS 10
+#define MARK_INTERVAL_MS 20   /* half of what an event may wait for in all */
 #define GREETING_WAIT_MS 5000 /* a client that connects and stays silent must not stay for ever */
 #define WATCH_MS 500          /* a process that sends no marks for so long may be dead */
 #define DETACH_WAIT_MS 2000
@@ -176,6 +177,15 @@ static void send_providers(struct clr_source *clr)
 
 static void on_watch(uv_timer_t *timer);
 
+/* Its thread wakes up for every mark: in a quiet process that would be most of what is told. */
+static void leave_out_sender(struct clr_source *clr)
+{
+    pid_t sender = target_thread_named(clr->pid, TRD_SENDER_NAME);
+
+    if (sender > 0)
+        pipeline_leave_out(clr->pipeline, sender);
+}
+
 static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
 {
     struct trd_welcome welcome = { .magic = TRD_PROTOCOL_MAGIC,
@@ -201,6 +211,7 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     send_frame(clr, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
     send_providers(clr);
     log_verbose("a profiler introduced itself: pid=%d", clr->pid);
+    leave_out_sender(clr);
     if (clr->watch.on_hello)
         clr->watch.on_hello(clr->pid, clr->watch.context);
     return 0;

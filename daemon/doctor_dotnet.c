@@ -324,7 +324,7 @@ static void look_slot(struct doctor *doctor, struct doctor_finding *out)
     has_other = find_code(doctor, is_other_profiler, other, sizeof(other));
     holder = dotnet_target_holder(doctor->target.pid);
     if (find_code(doctor, is_ours, ours, sizeof(ours)) &&
-        target_has_thread(doctor->target.pid, TRD_SENDER_NAME))
+        target_thread_named(doctor->target.pid, TRD_SENDER_NAME) > 0)
         doctor_no(out, "Read it from the service or run that traces it, or end that first.",
                   "%s is at work in it: it is traced already", ours);
     else if (!has_other)

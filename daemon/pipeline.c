@@ -17,7 +17,7 @@
 /* A pump does this much, then the loop may read sockets and pages again. */
 #define PUMP_RECORDS_MAX 4096
 #define PUMP_SLICES_MAX 16 /* likewise */
-#define TICK_MS 10         /* stalled inputs are looked at this often */
+#define TICK_MS 50         /* stalled inputs are looked at this often */
 #define HEARTBEAT_NS UINT64_C(1000000000)
 
 struct pipeline {
@@ -274,6 +274,13 @@ void pipeline_source_ended(struct pipeline *pipeline, struct source *source)
         uv_idle_start(&pipeline->more, on_more);
 }
 
+void pipeline_leave_out(struct pipeline *pipeline, pid_t tid)
+{
+    for (struct source *source = pipeline->sources; source; source = source->next)
+        if (source->leave_out && !source->ended)
+            source->leave_out(source, tid);
+}
+
 void pipeline_set_partial(struct pipeline *pipeline)
 {
     pipeline->partial = true;
@@ -475,6 +482,13 @@ static int pump_records(struct pipeline *pipeline, uint64_t now_ns)
     return result;
 }
 
+static void refresh(struct pipeline *pipeline)
+{
+    for (struct source *source = pipeline->sources; source; source = source->next)
+        if (source->refresh && !source->stopping && !source->ended)
+            source->refresh(source);
+}
+
 static void pump(struct pipeline *pipeline)
 {
     uint64_t now_ns = pipeline->live ? clock_now_ns() : 0;
@@ -485,6 +499,7 @@ static void pump(struct pipeline *pipeline)
     pipeline->pumping = true;
     if (!pipeline->started)
         start(pipeline);
+    refresh(pipeline);
     result = pipeline->parallel ? pump_parallel(pipeline) : pump_records(pipeline, now_ns);
     write_heartbeat(pipeline, now_ns);
     if (pipeline->live)

@@ -43,6 +43,12 @@ struct source {
      * pipeline_source_ended: at once or later. Called at most once; not after the source ended.
      */
     void (*stop)(struct source *source);
+    /* Others have news: bring the own watermark up to now, unless that was done a moment ago, so
+     * that one turn of the loop serves all. NULL: nothing to be had by asking. */
+    void (*refresh)(struct source *source);
+    /* A thread whose own doings are of no interest: ours, in a traced process. NULL: none are told
+     * anyway. */
+    void (*leave_out)(struct source *source, pid_t tid);
     /* The figures so far; final once the source ended. */
     void (*account)(struct source *source, struct ledger *out);
     /* Free everything. Its inputs have been removed and no handle of it may be open on the loop:
@@ -83,6 +89,8 @@ int pipeline_add_input(struct pipeline *pipeline, struct trd_merge_input *input)
 void pipeline_remove_input(struct pipeline *pipeline, struct trd_merge_input *input);
 /* All inputs have ended. Destroys the source, not before the present callback has returned. */
 void pipeline_source_ended(struct pipeline *pipeline, struct source *source);
+/* Of a traced process: asks every source to leave_out it. */
+void pipeline_leave_out(struct pipeline *pipeline, pid_t tid);
 /* Input was damaged or could not be opened, and a sentence has said so: the exit code becomes
  * EXIT_PARTIAL, or EXIT_NOTHING if nobody delivered anything. Losses that the ledger counts need
  * not be told with this. */

@@ -18,13 +18,16 @@
 #include "ftrace_events.h"
 #include "log.h"
 #include "sources.h"
+#include "stream_lines.h"
 #include "target_linux.h"
 
 #define BUFFER_DEFAULT_KB 4096 /* of each CPU */
 #define SUB_BUFFER_KB 64
-/* Readings follow each other closely while much comes, and are rare while nothing does. */
+/* Readings follow each other closely while much comes. Otherwise they come with the news of others
+ * (refresh), and by themselves when those stay away. */
 #define READ_MIN_MS 1
-#define READ_MAX_MS 20
+#define READ_MAX_MS 25
+#define REFRESH_NS UINT64_C(5000000)
 #define FOLLOW_TRIES_MAX 100 /* a process that makes threads faster than /proc lists them */
 
 struct ftrace_source {
@@ -38,6 +41,7 @@ struct ftrace_source {
     uint32_t page_size;
     uint64_t buffer_bytes; /* of each CPU */
     uint64_t interval_ms;
+    uint64_t read_ns; /* the last reading */
     uv_timer_t timer;
 };
 
@@ -213,9 +217,11 @@ static void on_end(struct ftrace_cpu *cpu)
         uv_close((uv_handle_t *)&ftrace->timer, on_timer_closed);
 }
 
-static void on_read(uv_timer_t *timer)
+static void on_read(uv_timer_t *timer);
+
+/* All CPUs, and the next reading by when it is due. */
+static void read_cpus(struct ftrace_source *ftrace)
 {
-    struct ftrace_source *ftrace = timer->data;
     uint64_t interval_ms = ftrace->interval_ms * 2;
     size_t most = 0;
 
@@ -226,11 +232,25 @@ static void on_read(uv_timer_t *timer)
     }
     if (most > ftrace->buffer_bytes / 8)
         interval_ms = READ_MIN_MS;
-    else if (most > 0)
-        interval_ms = ftrace->interval_ms;
     ftrace->interval_ms = interval_ms < READ_MAX_MS ? interval_ms : READ_MAX_MS;
-    uv_timer_start(timer, on_read, ftrace->interval_ms, 0);
+    ftrace->read_ns = clock_now_ns();
+    uv_timer_start(&ftrace->timer, on_read, ftrace->interval_ms, 0);
+}
+
+static void on_read(uv_timer_t *timer)
+{
+    struct ftrace_source *ftrace = timer->data;
+
+    read_cpus(ftrace);
     pipeline_pump(ftrace->pipeline);
+}
+
+static void refresh(struct source *source)
+{
+    struct ftrace_source *ftrace = (struct ftrace_source *)source;
+
+    if (clock_now_ns() - ftrace->read_ns >= REFRESH_NS)
+        read_cpus(ftrace);
 }
 
 static int open_cpus(struct ftrace_source *ftrace)
@@ -267,6 +287,21 @@ static void stop(struct source *source)
     for (size_t i = 0; i < ftrace->cpu_count; i++)
         ftrace_cpu_finish(&ftrace->cpus[i]);
     pipeline_pump(ftrace->pipeline);
+}
+
+/*
+ * Since Linux 5.7; elsewhere its events stay. A switch is left out if both of its tasks are named
+ * here, hence the idle task and ourselves beside it: no list of targets holds these, so nothing
+ * else goes with them. A switch between the thread and any other task is told.
+ */
+static void leave_out(struct source *source, pid_t tid)
+{
+    struct ftrace_source *ftrace = (struct ftrace_source *)source;
+    char text[32];
+
+    (void)snprintf(text, sizeof(text), "0 %d %d", getpid(), tid);
+    if (tracefs_append(&ftrace->instance, "set_event_notrace_pid", text) != 0)
+        log_verbose("this kernel cannot leave out the events of one thread");
 }
 
 static void account(struct source *source, struct ledger *out)
@@ -336,6 +371,8 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
         return tell_failure("memory", -ENOMEM);
     strcpy(ftrace->source.name, "ftrace");
     ftrace->source.stop = stop;
+    ftrace->source.refresh = refresh;
+    ftrace->source.leave_out = leave_out;
     ftrace->source.account = account;
     ftrace->source.destroy = destroy;
     ftrace->source.clock = "mono";

@@ -139,20 +139,28 @@ pid_t *target_threads(pid_t pid, size_t *out_count)
     return tids;
 }
 
-bool target_has_thread(pid_t pid, const char *name)
+static bool is_named(pid_t pid, pid_t tid, const char *name)
 {
-    size_t count = 0, length = strlen(name);
+    size_t length = strlen(name);
+    char file[32], *comm;
+    bool same;
+
+    (void)snprintf(file, sizeof(file), "task/%d/comm", tid);
+    comm = read_proc(pid, file, NULL);
+    same = comm && strncmp(comm, name, length) == 0 && comm[length] == '\n';
+    free(comm);
+    return same;
+}
+
+pid_t target_thread_named(pid_t pid, const char *name)
+{
+    size_t count = 0;
     pid_t *tids = target_threads(pid, &count);
-    bool found = false;
+    pid_t found = -ESRCH;
 
-    for (size_t i = 0; i < count && !found; i++) {
-        char file[32], *comm;
-
-        (void)snprintf(file, sizeof(file), "task/%d/comm", tids[i]);
-        comm = read_proc(pid, file, NULL);
-        found = comm && strncmp(comm, name, length) == 0 && comm[length] == '\n';
-        free(comm);
-    }
+    for (size_t i = 0; i < count && found < 0; i++)
+        if (is_named(pid, tids[i], name))
+            found = tids[i];
     free(tids);
     return found;
 }

@@ -19,10 +19,10 @@ int target_user(pid_t pid, uid_t *out_user, gid_t *out_group);
 int target_has_own_root(pid_t pid);
 /* What one of its threads calls itself; -ESRCH. */
 pid_t target_inner_tid(pid_t pid, pid_t tid);
+/* The thread of that name (as in its comm); -ESRCH. */
+pid_t target_thread_named(pid_t pid, const char *name);
 /* Thread ids now; allocated, *out_count of them. NULL with errno. */
 pid_t *target_threads(pid_t pid, size_t *out_count);
-/* Does one of its threads call itself so? */
-bool target_has_thread(pid_t pid, const char *name);
 /* Value of a variable in the process's initial environment; allocated. NULL: not set or unreadable.
  */
 char *target_environment(pid_t pid, const char *name);

@@ -11,6 +11,7 @@ from house import BUILD, TRACERD
 
 PATIENT = ("--max-delay", "30s")  # where order is the question, a busy machine must not be the answer
 SMALLEST_RING = 16384  # TRD_RING_SIZE_MIN
+ROOMY = {**os.environ, "TRACERD_RING_BYTES": str(4 << 20)}  # nor must it where every event is counted
 
 
 def trace(command, *options, expected=0, **keywords):
@@ -95,6 +96,20 @@ def test_run_kernel_events_of_managed_threads_carry_their_name(runtime):
         assert not wrong, f"{thread}: {len(wrong)} of {len(after)}: {wrong[:3]}"
 
 
+def test_run_our_own_thread_is_not_what_is_told(runtime):
+    """Once it is known to the kernel: it starts before the daemon knows of it."""
+    need_kernel()
+    timeline, out, _ = trace(managed(runtime, "story"))
+    ours = {event["args"]["next_pid"] for event in timeline.events("sched:sched_switch")
+            if event["args"]["next_comm"] == "tracerd-sender"}
+    wakings = [event for event in timeline.events("sched:sched_waking") if event["args"]["comm"] == "tracerd-sender"]
+    idle = [event for event in timeline.events("sched:sched_switch")
+            if {event["args"]["prev_pid"], event["args"]["next_pid"]} in [{0, tid} for tid in ours]]
+    marks = 20  # while `story` runs there are some dozens of them
+    assert len(wakings) < marks and len(idle) < marks, (len(wakings), len(idle))
+    assert any(event["args"]["next_comm"] != "tracerd-sender" for event in timeline.events("sched:sched_switch"))
+
+
 def test_run_suspension_collection_and_switches_stand_in_time_order(runtime):
     """suspend_begin ≤ suspend_end ≤ gc_start ≤ gc_end ≤ resume_begin ≤ resume_end, with switches of the
     suspended threads among them; each collection's pause is a span of its own."""
@@ -129,7 +144,7 @@ def test_run_alternating_markers_and_exceptions_stay_alternating(runtime):
     script = 'exec "$0" "$1" /sys/kernel/tracing/instances/tracerd-$PPID-*/trace_marker "$2"'
     dotnet, app = managed(runtime, "alternate")
     timeline, out, _ = trace(["sh", "-c", script, dotnet, app, str(turns)], "-e", "ftrace:print", "-e", "sched:sched_switch",
-                             *PATIENT)
+                             *PATIENT, env=ROOMY)
     report = report_of(out)
     seen = []
     for record in timeline.kind("ev"):

@@ -157,6 +157,8 @@ void clr_end_part(struct clr_source *clr)
     clr_socket_close(&clr->socket);
     uv_timer_stop(&clr->timer);
     if (clr->state == CLR_GREETING) {
+        pipeline_remove_input(clr->pipeline, &clr->control.input);
+        clr->totals.open_inputs--;
         end(clr);
         return;
     }

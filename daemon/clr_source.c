@@ -201,11 +201,6 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     if (result != 0)
         return result;
     clr_tids_init(&clr->tids, clr->pid, clr->hello.pid);
-    clr_ring_init(&clr->control, &clr->totals);
-    if (pipeline_add_input(clr->pipeline, &clr->control.input) != 0) {
-        clr->totals.open_inputs--;
-        return -ENOMEM;
-    }
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
     send_frame(clr, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
@@ -391,7 +386,7 @@ static void open_handles(struct clr_source *clr)
 }
 
 int clr_source_open(struct pipeline *pipeline, const struct options *options, int fd,
-                    pid_t peer_pid, const struct profiler_watch *watch)
+                    pid_t peer_pid, uint64_t since_ns, const struct profiler_watch *watch)
 {
     struct clr_source *clr = calloc(1, sizeof(*clr));
 
@@ -412,8 +407,13 @@ int clr_source_open(struct pipeline *pipeline, const struct options *options, in
                                        .clock = &clr->clock,
                                        .drained = on_drained,
                                        .context = clr };
-    if (clr_socket_init(&clr->socket, fd) != 0 ||
+    clr_ring_init(&clr->control, &clr->totals);
+    clr->control.input.watermark_ns = since_ns;
+    if (pipeline_add_input(pipeline, &clr->control.input) != 0 ||
+        clr_socket_init(&clr->socket, fd) != 0 ||
         uv_poll_init(pipeline_loop(pipeline), &clr->poll, fd) != 0) {
+        pipeline_remove_input(pipeline, &clr->control.input);
+        clr_ring_finish(&clr->control);
         free(clr->socket.input);
         free(clr);
         return -ENOMEM;

@@ -9,8 +9,8 @@
 #include "sources.h"
 
 /* Takes the connected socket over; 0, or -ENOMEM with the socket left to the caller. `watch` is
- * copied. */
+ * copied. Its first events may be as old as since_ns. */
 int clr_source_open(struct pipeline *pipeline, const struct options *options, int fd,
-                    pid_t peer_pid, const struct profiler_watch *watch);
+                    pid_t peer_pid, uint64_t since_ns, const struct profiler_watch *watch);
 
 #endif

@@ -228,6 +228,8 @@ static int start(struct run *run)
     uv_signal_start(&run->child_signal, on_child, SIGCHLD);
     if (run->options.duration_ns)
         uv_timer_start(&run->duration, on_duration, run->options.duration_ns / 1000000, 0);
+    if (run->listener)
+        source_profilers_await(run->listener);
     return execute(run);
 }
 

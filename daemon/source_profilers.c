@@ -17,11 +17,15 @@
  * than its connection. Loading to connecting was measured at 1 to 3 ms; later ones are marked late.
  */
 #define INTRODUCTION_GRACE_NS UINT64_C(30000000)
+/* A program that was just started is waited for longer, in case it is a .NET one: on a busy machine
+ * loading the runtime takes its time. */
+#define AWAIT_NS UINT64_C(2000000000)
 
 struct profiler_listener {
     struct pipeline *pipeline;
     const struct options *options;
     struct profiler_watch watch;
+    uint64_t awaited_ns; /* since when somebody is expected; 0 = nobody is */
     struct listen_socket socket;
     /* Stands in the merge for processes that have not introduced themselves yet. */
     struct trd_merge_input input;
@@ -33,11 +37,20 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
     struct profiler_listener *listener =
         (struct profiler_listener *)((char *)input - offsetof(struct profiler_listener, input));
 
+    uint64_t now_ns = clock_now_ns();
+
     (void)out;
     if (listener->closing)
         return 0;
-    input->watermark_ns = clock_now_ns() - INTRODUCTION_GRACE_NS;
+    if (now_ns > listener->awaited_ns + AWAIT_NS)
+        input->watermark_ns = now_ns - INTRODUCTION_GRACE_NS;
     return -EAGAIN;
+}
+
+void source_profilers_await(struct profiler_listener *listener)
+{
+    listener->awaited_ns = clock_now_ns();
+    listener->input.watermark_ns = listener->awaited_ns;
 }
 
 /* Root, ourselves, or whom the socket was given to; anybody where its mode lets anybody in. */
@@ -60,8 +73,11 @@ static void on_connection(struct listen_socket *socket, int fd)
     /* The pid that counts is the kernel's word, not the peer's. */
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 &&
         is_welcome(listener, &peer) &&
-        clr_source_open(listener->pipeline, listener->options, fd, peer.pid, &listener->watch) == 0)
+        clr_source_open(listener->pipeline, listener->options, fd, peer.pid,
+                        listener->input.watermark_ns, &listener->watch) == 0) {
+        listener->awaited_ns = 0;
         return;
+    }
     log_notice("a connection to the profiler socket was refused: uid=%u, pid=%d", peer.uid,
                peer.pid);
     close(fd);

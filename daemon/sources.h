@@ -32,6 +32,9 @@ struct profiler_watch {
 int source_profilers_listen(struct pipeline *pipeline, const struct options *options,
                             const char *path, unsigned mode, const struct profiler_watch *watch,
                             struct profiler_listener **out);
+/* A program was started that may bring a profiler soon: nothing later than now goes out before its
+ * connection, within --max-delay and two seconds. */
+void source_profilers_await(struct profiler_listener *listener);
 /* Takes the connections that wait, then listens no more. Connected processes stay; frees the
  * listener; NULL is fine. */
 void source_profilers_close(struct profiler_listener *listener);

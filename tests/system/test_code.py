@@ -148,6 +148,29 @@ def whole_lines(path):
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
+def images_of(pid):
+    """Where assemblies are mapped to be run; the JIT's code lies elsewhere."""
+    ranges = []
+    for line in pathlib.Path(f"/proc/{pid}/maps").read_text("utf-8").splitlines():
+        fields = line.split(maxsplit=5)
+        if "x" in fields[1] and fields[-1].endswith(".dll"):
+            ranges.append(tuple(int(end, 16) for end in fields[0].split("-")))
+    return ranges
+
+
+def check_kinds(timeline, pid, images):
+    kinds = {}
+    for event in timeline.events("clr:code", pid):
+        args = event["args"]
+        if args["method"]["id"] != "0x0":
+            address = int(args["address"], 16)
+            inside = any(begin <= address < end for begin, end in images)
+            kinds.setdefault(args["kind"]["name"], []).append((inside, name_of(args)))
+    assert all(inside for inside, _ in kinds["precompiled"]), kinds["precompiled"]
+    for kind in ("jit", "recompiled", "dynamic"):
+        assert not any(inside for inside, _ in kinds.get(kind, [])), (kind, kinds[kind])
+
+
 def wait_until_caught_up(out, *methods):
     def told():
         names = {record["args"]["method"].get("name") for record in whole_lines(out) if record.get("name") == "clr:code"}
@@ -191,8 +214,11 @@ def test_code_user_stacks_name_every_kind_of_managed_frame_from_the_start(runtim
         with tiering(runtime, (TRACERD, "run", "-q", *KERNEL, "-o", out, "--")) as program:
             program.ask("go")
             ask_until_all_is_named(program, out)
+            images = images_of(program.pid)
             program.end()
-            check_stacks(runtime, Timeline(out).records, program.pid)
+            timeline = Timeline(out)
+            check_stacks(runtime, timeline.records, program.pid)
+            check_kinds(timeline, program.pid, images)
 
 
 def test_code_user_stacks_name_every_kind_of_managed_frame_after_an_attach(runtime):

@@ -85,7 +85,7 @@ class Probe:
 
     def close(self):
         self.listener.close()
-        if hasattr(self, "connection"):
+        if hasattr(self, "connection") and self.connection.fileno() >= 0:
             self.connection.shutdown(socket.SHUT_RDWR)
             self.thread.join(LIMIT_S)
             self.connection.close()

@@ -7,9 +7,9 @@ import struct
 import diagnostics
 import probe
 from house import TRACERD, Timeline, attached, finish, folder
-from matrix import ATTACH, MAIN_CLASS, NOTIFICATION, need_mode, observe, row, with_other_profiler
-from test_categories import PROFILER, client_data, environment_of
-from test_code import bodies_told, check_bodies, check_story, environment, parse_map, tiering
+from matrix import ATTACH, MAIN_CLASS, NOTIFICATION, PROFILER, need_mode, observe, row, with_other_profiler, with_our_profiler
+from test_categories import client_data
+from test_code import PERF_MAP, bodies_told, check_bodies, check_story, environment, parse_map, tiering
 
 
 def tell_bodies(runtime, mode, out):
@@ -109,13 +109,20 @@ def names_in(events):
     return names
 
 
-def check_answers(bodies, foreign, answers, names):
-    told = {}
-    for event in answers:
-        if event.name == "code":
-            method, address, size, *_ = CODE.unpack_from(event.data)
-            told[address, size] = method
-    assert told.get((foreign, 0)) == 0, f"libc is somebody's: {told}"
+def own_bodies(pid):
+    """What the runtime has written down so far of the program's own methods."""
+    written = parse_map(pathlib.Path(f"/tmp/perf-{pid}.map").read_bytes())
+    return {body: name for body, name in written.items()
+            if " [app] Tracerd.Managed.Tiering::" in name and "::.c" not in name}
+
+
+def codes_in(events):
+    """{(address, size): method}"""
+    codes = (CODE.unpack_from(event.data) for event in events if event.name == "code")
+    return {(address, size): method for method, address, size, *_ in codes}
+
+
+def check_names(bodies, told, names):
     for body, name in bodies.items():
         method = "Tracerd.Managed.Tiering." + name.split("::", 1)[1].split("(", 1)[0]
         assert names.get(told.get(body)) == method, f"{name}: {names.get(told.get(body))}"
@@ -138,8 +145,7 @@ def probed(runtime, mode, mask):
     with contextlib.ExitStack() as stack:
         daemon = probe.Probe(stack.enter_context(folder()))
         stack.callback(daemon.close)
-        variables = {**environment_of(mode, daemon.path), **environment()} if mode == ATTACH else {
-            **environment(), **environment_of(mode, daemon.path)}
+        variables = with_our_profiler(mode, daemon.path, **PERF_MAP)
         program = stack.enter_context(tiering(runtime, (), variables))
         if mode == ATTACH:
             data = client_data(daemon.path, mask)
@@ -157,14 +163,36 @@ def test_conformance_resolve_on_request():
         need_mode(runtime, mode)
         with probed(runtime, mode, bits["jit"]) as (program, daemon):
             program.ask("go")
-            written = parse_map(pathlib.Path(f"/tmp/perf-{program.pid}.map").read_bytes())
-            bodies = {body: name for body, name in written.items() if " [app] Tracerd.Managed.Tiering::" in name
-                      and "::.c" not in name}
+            bodies = own_bodies(program.pid)
             foreign = library_address(program.pid)
             answers = daemon.resolve([address + size // 2 for address, size in bodies] + [foreign], with_il=True)
-            check_answers(bodies, foreign, answers, names_in(daemon.since(0)))
+            told = codes_in(answers)
+            assert told.get((foreign, 0)) == 0, f"libc is somebody's: {told}"
+            check_names(bodies, told, names_in(daemon.since(0)))
             where = next(body for body, name in bodies.items() if "::Where(" in name)
             runs = check_il(where, program.end(), answers)
         return f"{len(bodies)} bodies found by an address in them, {runs} runs of IL"
+
+    row(check)
+
+
+def test_conformance_code_is_told_again_to_the_next_daemon():
+    """A daemon that comes later is told every body of the program that lives, with its name, once it has said welcome."""
+    bits = probe.categories()
+
+    def check(runtime, mode):
+        need_mode(runtime, mode)
+        with probed(runtime, mode, bits["jit"]) as (program, daemon):
+            program.ask("go")
+            daemon.close()
+            daemon.path.unlink()
+            following = probe.Probe(daemon.path.parent)
+            following.accept(bits["jit"])
+            following.switch(bits["jit"])
+            caught_up = [event for event in following.since(0) if event.catch_up]
+            check_names(own_bodies(program.pid), codes_in(caught_up), names_in(caught_up))
+            program.end()
+            following.close()
+        return f"{len(codes_in(caught_up))} runs of code told again"
 
     row(check)

@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include <string.h>
+
 static size_t encode(uint32_t code, char *out)
 {
     if (code < 0x80) {
@@ -24,15 +26,43 @@ static size_t encode(uint32_t code, char *out)
     return 4;
 }
 
+#define NOT_ASCII 0xff80ff80ff80ff80u /* in four units */
+
+/* What most text is, four units at a time; stops before the first four that are not all ASCII. */
+static size_t copy_ascii(const uint16_t *units, size_t count, char *out)
+{
+    size_t used = 0;
+    uint32_t packed;
+    uint64_t four;
+
+    for (; count - used >= 4; used += 4) {
+        memcpy(&four, units + used, sizeof(four));
+        if (four & NOT_ASCII)
+            break;
+        /* The low halves move together: 0d0c0b0a, 00dc00ba, dcba. */
+        four = (four | four >> 8) & 0x0000ffff0000ffffu;
+        packed = (uint32_t)(four | four >> 16);
+        memcpy(out + used, &packed, sizeof(packed));
+    }
+    return used;
+}
+
 size_t text_from_utf16(const uint16_t *units, size_t count, char *out, size_t capacity)
 {
     size_t used = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t code = units[i];
+        size_t room = capacity - used < count - i ? capacity - used : count - i;
+        size_t ascii = copy_ascii(units + i, room, out + used);
+        uint32_t code;
         char bytes[4];
         size_t size;
 
+        used += ascii;
+        i += ascii;
+        if (i == count)
+            break;
+        code = units[i];
         if ((code & 0xfc00) == 0xd800 && i + 1 < count && (units[i + 1] & 0xfc00) == 0xdc00)
             code = 0x10000 + ((code & 0x3ff) << 10) + (units[++i] & 0x3ff);
         size = encode(code, bytes);

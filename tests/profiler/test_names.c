@@ -502,6 +502,35 @@ static void test_text_is_cut_between_characters(void **state)
                "b");
 }
 
+/* What is not ASCII, at each place and cut at each length, beside what is. */
+static void test_text_of_mixed_widths_is_converted_and_cut(void **state)
+{
+    uint16_t units[24];
+
+    (void)state;
+    for (size_t odd = 0; odd < 24; odd++)
+        for (size_t capacity = 0; capacity < 28; capacity++) {
+            char expected[32], text[32];
+            size_t size = 0, used = 0;
+
+            for (size_t i = 0; i < 24; i++) {
+                const char *bytes = i == odd ? "\xe4\xb8\x96" : "a";
+                size_t length = strlen(bytes);
+
+                units[i] = i == odd ? 0x4e16 : 'a';
+                if (size == used && used + length <= capacity) {
+                    memcpy(expected + used, bytes, length);
+                    used += length;
+                }
+                size += length;
+                if (size != used)
+                    size = SIZE_MAX / 2; /* cut: nothing behind */
+            }
+            assert_int_equal(text_from_utf16(units, 24, text, capacity), used);
+            assert_memory_equal(text, expected, used);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_text_of_every_width_is_converted),
         cmocka_unit_test(test_text_with_lone_surrogates_keeps_them),
         cmocka_unit_test(test_text_is_cut_between_characters),
+        cmocka_unit_test(test_text_of_mixed_widths_is_converted_and_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,9 +142,9 @@ static int prepare_profiler(struct run *run)
 
     if (run->options.no_clr)
         return 0;
-    if (run->options.clr_categories & OPTIONS_FROM_THE_START && profiler_environment_is_taken()) {
-        log_error("methods and transitions need the main profiler slot, which CORECLR_PROFILER "
-                  "gives to another profiler");
+    if (run->options.clr_categories & TRD_CATEGORY_BIT(METHOD) && profiler_environment_is_taken()) {
+        log_error("methods need the main profiler slot, which CORECLR_PROFILER gives to another "
+                  "profiler");
         return EXIT_USAGE;
     }
     result = check_stamp(run);

@@ -188,13 +188,11 @@ static void stay_mapped(void)
         (void)dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-/* What only the main profiler may ask for, only in Initialize, and not give back later. */
+/* What may be asked for in Initialize only, and not given back later; hooks by the main one. */
 static void choose_for_good(uint32_t categories)
 {
-    bool is_main_from_start = !profiler.attached && !profiler.notification_only;
-
-    elt_choose(is_main_from_start);
-    kept_flags = is_main_from_start && categories & TRD_CATEGORY_BIT(TRANSITION)
+    elt_choose(!profiler.attached && !profiler.notification_only);
+    kept_flags = !profiler.attached && categories & TRD_CATEGORY_BIT(TRANSITION)
                      ? COR_PRF_MONITOR_CODE_TRANSITIONS
                      : 0;
 }

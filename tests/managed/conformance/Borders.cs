@@ -11,6 +11,7 @@ namespace Tracerd.Managed
 
     /// <summary>
     /// Where managed code meets other code. `pinvoke`: native qsort calls back into managed code, which throws and catches.
+    /// `transitions COUNT`: as many calls of a native function by name and by a delegate, and again qsort.
     /// `finalizers COUNT`: objects whose finalizers throw and catch on the runtime's own thread.
     /// </summary>
     internal static class Borders
@@ -24,6 +25,32 @@ namespace Tracerd.Managed
 
         [DllImport("libc")]
         private static extern void qsort(int[] values, UIntPtr count, UIntPtr size, Comparison comparison);
+
+        private delegate int NoArguments();
+
+        [DllImport("libc")]
+        private static extern int getppid();
+
+        [DllImport("libc")]
+        private static extern IntPtr dlsym(IntPtr library, string name);
+
+        public static void Transitions(Facts facts, string[] arguments)
+        {
+            int count = int.Parse(arguments[1]);
+            var byDelegate = Marshal.GetDelegateForFunctionPointer<NoArguments>(dlsym(IntPtr.Zero, "getppid"));
+            int parent = getppid();
+
+            for (int i = 1; i < count; i++)
+            {
+                Unexpected.Unless(getppid() == parent, "another parent");
+            }
+            for (int i = 0; i < count; i++)
+            {
+                Unexpected.Unless(byDelegate() == parent, "another parent by delegate");
+            }
+            facts.Add("called", count);
+            PInvoke(facts, arguments);
+        }
 
         public static void PInvoke(Facts facts, string[] arguments)
         {

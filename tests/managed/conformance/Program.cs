@@ -30,10 +30,12 @@ namespace Tracerd.Managed
                 { "gc-balance", GcBalance.Run },
                 { "gc-straggler", Waiting.Straggler },
                 { "inlining", Inlining.Note },
+                { "alloc-large", Large.Run },
                 { "module-balance", Loading.Balance },
                 { "pinvoke", Borders.PInvoke },
                 { "threads", Threads.Run },
                 { "toggle", Everything.Toggle },
+                { "transitions", Borders.Transitions },
                 { "types-10000", Emitted.Types },
                 { "unicode-names", Emitted.Unicode },
             };

@@ -87,9 +87,8 @@ HRESULT on_gc_start(void *self, int32_t generation_count, BOOL *collected,
 HRESULT on_gc_end(void *self);
 HRESULT on_moved(void *self, ULONG count, ObjectID *old_starts, ObjectID *new_starts,
                  SIZE_T *lengths);
-/* Whether this runtime tells what moved without MONITOR_GC; and the event that says it does not. */
+/* Whether this runtime tells what moved without MONITOR_GC. */
 bool gc_tells_survivors(void);
-void emit_gc_unavailable(void);
 HRESULT on_survived(void *self, ULONG count, ObjectID *starts, SIZE_T *lengths);
 HRESULT on_suspend_begin(void *self, COR_PRF_SUSPEND_REASON reason);
 HRESULT on_suspend_end(void *self);

@@ -134,19 +134,6 @@ bool gc_tells_survivors(void)
     return profiler_get()->runtime.major < 6;
 }
 
-void emit_gc_unavailable(void)
-{
-    struct trd_ev_unavailable *event;
-    struct writer writer;
-
-    event = WRITER_BEGIN(&writer, unavailable, RUNTIME, 0);
-    if (!event)
-        return;
-    event->categories = TRD_CATEGORY_BIT(GCHEAP);
-    event->status = E_NOTIMPL;
-    writer_commit(&writer);
-}
-
 /* The runtime hands the ranges over in slices. A range that is told as moved may have stayed. */
 HRESULT on_moved(void *self, ULONG count, ObjectID *old_starts, ObjectID *new_starts,
                  SIZE_T *lengths)

@@ -121,6 +121,8 @@ static void collect(struct configs *configs, const struct profiler *profiler, ui
         want_of_runtime(configs, KEYWORD_ALLOCATION_SAMPLING, LEVEL_INFORMATIONAL);
     else if (categories & TRD_CATEGORY_BIT(ALLOCATION))
         want_of_runtime(configs, KEYWORD_GC, LEVEL_VERBOSE);
+    if (categories & TRD_CATEGORY_BIT(GCHEAP))
+        want_of_runtime(configs, KEYWORD_GC, LEVEL_INFORMATIONAL);
     if (categories & TRD_CATEGORY_BIT(PROVIDER))
         want_providers(configs);
 }

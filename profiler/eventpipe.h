@@ -17,7 +17,7 @@
 /* What needs a session. */
 #define EVENTPIPE_CATEGORIES                                                                       \
     (TRD_CATEGORY_BIT(CONTENTION) | TRD_CATEGORY_BIT(THREADPOOL) | TRD_CATEGORY_BIT(ALLOCATION) |  \
-     TRD_CATEGORY_BIT(PROVIDER))
+     TRD_CATEGORY_BIT(PROVIDER) | TRD_CATEGORY_BIT(GCHEAP))
 
 /* .NET 5 and later; the notification then needs COR_PRF_HIGH_MONITOR_EVENT_PIPE. */
 bool eventpipe_is_available(const struct profiler *profiler);

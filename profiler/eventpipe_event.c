@@ -4,7 +4,9 @@
 
 /* Ids of Microsoft-Windows-DotNETRuntime. */
 enum {
+    GC_HEAP_STATS = 4,
     GC_ALLOCATION_TICK = 10,
+    GC_FINALIZERS_END = 13,
     POOL_WORKER_START = 50,
     POOL_WORKER_STOP = 51,
     POOL_SAMPLE = 54,
@@ -139,6 +141,40 @@ static void allocation_sampled(struct cursor *cursor, struct eventpipe_event *ou
     event->offset = cursor_u64(cursor);
 }
 
+/* u64 GenerationSize and TotalPromotedSize of 0, 1, 2 and 3, u64 FinalizationPromotedSize, u64
+ * FinalizationPromotedCount, u32 PinnedObjectCount, u32 SinkBlockCount, u32 GCHandleCount, u16
+ * ClrInstanceID, since V2 u64 GenerationSize4, u64 TotalPromotedSize4. */
+static void heap_stats(struct cursor *cursor, struct eventpipe_event *out)
+{
+    struct trd_ev_gc_stats *event = IS(out, gc_stats, GCHEAP);
+    uint64_t promoted[4];
+
+    for (size_t i = 0; i < 4; i++) {
+        (void)cursor_u64(cursor);
+        promoted[i] = cursor_u64(cursor);
+    }
+    event->promoted0 = promoted[0];
+    event->promoted1 = promoted[1];
+    event->promoted2 = promoted[2];
+    event->promoted_large = promoted[3];
+    event->finalization_bytes = cursor_u64(cursor);
+    event->finalization_count = cursor_u64(cursor);
+    event->pinned_objects = cursor_u32(cursor);
+    event->sync_blocks = cursor_u32(cursor);
+    event->handles = cursor_u32(cursor);
+    (void)cursor_u16(cursor);
+    if (cursor->left == 0)
+        return;
+    (void)cursor_u64(cursor);
+    event->promoted_pinned = cursor_u64(cursor);
+}
+
+/* u32 Count, u16 ClrInstanceID. */
+static void finalizers_end(struct cursor *cursor, struct eventpipe_event *out)
+{
+    IS(out, finalizers_end, GCHEAP)->count = cursor_u32(cursor);
+}
+
 bool eventpipe_event_of_runtime(uint32_t id, const uint8_t *bytes, size_t size,
                                 struct eventpipe_event *out)
 {
@@ -156,6 +192,8 @@ bool eventpipe_event_of_runtime(uint32_t id, const uint8_t *bytes, size_t size,
         { POOL_MIN_MAX, limits },
         { GC_ALLOCATION_TICK, allocation_tick },
         { ALLOCATION_SAMPLED, allocation_sampled },
+        { GC_HEAP_STATS, heap_stats },
+        { GC_FINALIZERS_END, finalizers_end },
     };
     struct cursor cursor = { .at = bytes, .left = size };
 

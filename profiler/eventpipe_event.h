@@ -35,6 +35,8 @@ struct eventpipe_event {
         struct trd_ev_pool_dequeue pool_dequeue;
         struct trd_ev_allocation_tick allocation_tick;
         struct trd_ev_allocation_sampled allocation_sampled;
+        struct trd_ev_gc_stats gc_stats;
+        struct trd_ev_finalizers_end finalizers_end;
     } fixed;
 };
 

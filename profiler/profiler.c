@@ -124,8 +124,6 @@ uint32_t profiler_set_categories(uint32_t categories)
     wanted = categories;
     gate_open(categories);
     eventpipe_set(&profiler, categories);
-    if (categories & ~before & TRD_CATEGORY_BIT(GCHEAP) && !gc_tells_survivors())
-        emit_gc_unavailable();
     return categories & ~before;
 }
 

@@ -185,9 +185,47 @@ static void test_descriptions_that_cannot_be_read_end_early(void **state)
     assert_false(eventpipe_metadata_parse(bytes.at + 1, 20, &metadata));
 }
 
+/* Packed as the manifest says; each field its own number. .NET Core 3.1's has no fifth generation.
+ */
+static void test_heap_stats_are_read_to_their_last_byte(void **state)
+{
+    uint8_t bytes[110];
+    struct eventpipe_event event;
+    uint64_t number;
+    size_t at = 0;
+
+    (void)state;
+    for (number = 1; number <= 10; number++, at += 8)
+        memcpy(bytes + at, &number, 8);
+    for (; number <= 13; number++, at += 4)
+        memcpy(bytes + at, &number, 4);
+    memset(bytes + at, 0, 2);
+    for (at += 2; number <= 15; number++, at += 8)
+        memcpy(bytes + at, &number, 8);
+    assert_int_equal(at, sizeof(bytes));
+    assert_true(eventpipe_event_of_runtime(4, bytes, sizeof(bytes), &event));
+    assert_int_equal(event.id, TRD_EV_gc_stats);
+    assert_int_equal(event.category, TRD_CATEGORY_GCHEAP);
+    assert_int_equal(event.fixed.gc_stats.promoted0, 2);
+    assert_int_equal(event.fixed.gc_stats.promoted1, 4);
+    assert_int_equal(event.fixed.gc_stats.promoted2, 6);
+    assert_int_equal(event.fixed.gc_stats.promoted_large, 8);
+    assert_int_equal(event.fixed.gc_stats.finalization_bytes, 9);
+    assert_int_equal(event.fixed.gc_stats.finalization_count, 10);
+    assert_int_equal(event.fixed.gc_stats.pinned_objects, 11);
+    assert_int_equal(event.fixed.gc_stats.sync_blocks, 12);
+    assert_int_equal(event.fixed.gc_stats.handles, 13);
+    assert_int_equal(event.fixed.gc_stats.promoted_pinned, 15);
+    assert_true(eventpipe_event_of_runtime(4, bytes, 94, &event));
+    assert_int_equal(event.fixed.gc_stats.promoted_pinned, 0);
+    for (size_t size = 0; size < sizeof(bytes); size++)
+        assert_int_equal(eventpipe_event_of_runtime(4, bytes, size, &event), size == 94);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heap_stats_are_read_to_their_last_byte),
         cmocka_unit_test(test_every_beginning_of_every_case_is_survived),
         cmocka_unit_test(test_contention_of_both_versions_is_read),
         cmocka_unit_test(test_pool_and_allocation_events_are_read),

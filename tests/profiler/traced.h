@@ -60,7 +60,7 @@ struct traced_object *traced_initialize(struct traced *traced);
 void traced_round(struct traced_object *object, FunctionID function);
 
 /* What the fake's runtime, a .NET 10, has to tell. */
-#define TRACED_CATEGORIES (TRD_CATEGORIES_ALL & ~TRD_CATEGORY_BIT(GCHEAP))
+#define TRACED_CATEGORIES TRD_CATEGORIES_ALL
 /* For parents: the connection as a daemon takes it. */
 #define TRACED_WAIT_MS 20000
 void traced_welcome(struct traced *traced, struct reader *reader, uint32_t categories);

@@ -31,13 +31,18 @@ namespace Tracerd.Managed
             Step("empty", 0);
             Sieve(40000);
             Step("sieve", 0);
+            HoldHandles(300);
+            Step("handles", 0);
+            Abandon(500);
+            Step("finalizers", 0);
+            GC.WaitForPendingFinalizers();
             for (int i = 0; i < small; i++)
             {
                 GC.Collect(0, GCCollectionMode.Forced, true);
             }
             CollectBeside(5);
             Console.Out.Write("{\"pid\":" + System.Diagnostics.Process.GetCurrentProcess().Id + ",\"large\":" + Large
-                + ",\"steps\":[" + string.Join(",", Steps) + "],\"beside\":[" + string.Join(",", Beside) + "],\"interactive\":"
+                + ",\"steps\":[" + string.Join(",", Steps) + "],\"finalized\":" + Finalized.Run + ",\"beside\":[" + string.Join(",", Beside) + "],\"interactive\":"
                 + (System.Runtime.GCSettings.LatencyMode == System.Runtime.GCLatencyMode.Interactive ? "true" : "false")
                 + ",\"gc\":[" + GC.CollectionCount(0) + ","
                 + GC.CollectionCount(1) + "," + GC.CollectionCount(2) + "]}\n");
@@ -99,11 +104,46 @@ namespace Tracerd.Managed
             }
         }
 
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void HoldHandles(int count)
+        {
+            for (int i = 0; i < count; i++)
+            {
+                Kept.Add(System.Runtime.InteropServices.GCHandle.Alloc(new object()));
+            }
+        }
+
+        private sealed class Finalized
+        {
+            public static int Run;
+
+            ~Finalized() => System.Threading.Interlocked.Increment(ref Run);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Abandon(int count)
+        {
+            for (int i = 0; i < count; i++)
+            {
+                _ = new Finalized();
+            }
+        }
+
         private static void Step(string what, int large)
         {
             GC.Collect(2, GCCollectionMode.Forced, true, true);
             Steps.Add("{\"what\":\"" + what + "\",\"large\":" + large + ",\"collections\":" + GC.CollectionCount(0)
-                + ",\"sizes\":[" + string.Join(",", Sizes()) + "]}");
+                + ",\"sizes\":[" + string.Join(",", Sizes()) + "],\"promoted\":" + Number("PromotedBytes")
+                + ",\"pinned\":" + Number("PinnedObjectsCount") + ",\"pending\":" + Number("FinalizationPendingCount")
+                + "}");
+        }
+
+        /// <summary>What the collector says of the last collection; -1 before .NET 5.</summary>
+        private static long Number(string name)
+        {
+            object info = GC.GetGCMemoryInfo();
+
+            return Convert.ToInt64(info.GetType().GetProperty(name)?.GetValue(info) ?? -1L);
         }
 
         /// <summary>SizeAfterBytes of each generation at the last collection; none before .NET 5.</summary>

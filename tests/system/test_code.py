@@ -17,6 +17,11 @@ def environment():
     return {**os.environ, **PERF_MAP}
 
 
+def forget_map(pid):
+    for name in ("perf-{}.map", "perfinfo-{}.map"):
+        pathlib.Path("/tmp", name.format(pid)).unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def tiering(runtime, prefix=(), variables=None):
     """The program, and its perf map taken away at the end."""
@@ -27,8 +32,7 @@ def tiering(runtime, prefix=(), variables=None):
         if program.process.poll() is None:
             program.process.kill()
             program.process.wait()
-        for name in ("perf-{}.map", "perfinfo-{}.map"):
-            pathlib.Path("/tmp", name.format(program.pid)).unlink(missing_ok=True)
+        forget_map(program.pid)
 
 
 def bodies_written_down(report, size=None):

@@ -33,6 +33,7 @@ namespace Tracerd.Managed
                 { "alloc-large", Large.Run },
                 { "module-balance", Loading.Balance },
                 { "pinvoke", Borders.PInvoke },
+                { "rejit", Rejit.Change },
                 { "threads", Threads.Run },
                 { "toggle", Everything.Toggle },
                 { "transitions", Borders.Transitions },

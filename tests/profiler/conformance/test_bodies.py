@@ -3,13 +3,15 @@
 import contextlib
 import pathlib
 import struct
+import subprocess
 
 import diagnostics
 import probe
-from house import TRACERD, Timeline, attached, finish, folder
-from matrix import ATTACH, MAIN_CLASS, NOTIFICATION, PROFILER, need_mode, observe, row, with_other_profiler, with_our_profiler
+from house import BUILD, TRACERD, Timeline, attached, finish, folder, managed, need, start, stopped_at_end
+from matrix import (ATTACH, MAIN_CLASS, NOTIFICATION, PROFILER, finish_with_marker, need_mode, observe, read_to, row, say,
+                    wait_until_ready, with_other_profiler, with_our_profiler)
 from test_categories import client_data
-from test_code import PERF_MAP, bodies_told, check_bodies, check_story, environment, parse_map, tiering
+from test_code import PERF_MAP, bodies_told, check_bodies, check_story, environment, forget_map, parse_map, tiering
 
 
 def tell_bodies(runtime, mode, out):
@@ -196,3 +198,41 @@ def test_conformance_code_is_told_again_to_the_next_daemon():
         return f"{len(codes_in(caught_up))} runs of code told again"
 
     row(check)
+
+
+REJITTER = BUILD / "lib" / "librejitter.so"
+
+
+def test_conformance_rejit_of_another_profiler():
+    """Row 15: beside a profiler that gives a method a new body: both bodies are its, by an address in them, and the new one
+    carries the number of the request."""
+    bits = probe.categories()
+
+    def check(runtime, mode):
+        need_mode(runtime, mode)
+        need(REJITTER.exists(), f"{REJITTER}, which the build makes")
+        with contextlib.ExitStack() as stack:
+            daemon = probe.Probe(stack.enter_context(folder()))
+            stack.callback(daemon.close)
+            variables = {**with_our_profiler(mode, daemon.path, **PERF_MAP), "CORECLR_PROFILER_PATH": str(REJITTER)}
+            process = stack.enter_context(stopped_at_end(start(*managed(runtime, "conformance", "rejit", REJITTER),
+                                                               stdin=subprocess.PIPE, env=variables)))
+            pid = wait_until_ready(process)
+            stack.callback(forget_map, pid)
+            daemon.accept(bits["jit"])
+            say(process, "go")
+            read_to(process, "rejitted")
+            written = parse_map(pathlib.Path(f"/tmp/perf-{pid}.map").read_bytes())
+            bodies = {body for body, name in written.items() if "Rejit::Changed(" in name}
+            answers = daemon.resolve([address + size // 2 for address, size in bodies])
+            names = names_in(daemon.since(0))
+            say(process, "end")
+            finish_with_marker(process)
+        codes = [CODE.unpack_from(event.data) for event in answers if event.name == "code"]
+        rejits = {(address, size): rejit for method, address, size, rejit, *_ in codes
+                  if names.get(method) == "Tracerd.Managed.Rejit.Changed"}
+        assert len(bodies) == 2 and set(rejits) == bodies, (bodies, codes, names)
+        assert sorted(map(bool, rejits.values())) == [False, True], rejits
+        return f"bodies of ReJIT {sorted(rejits.values())}"
+
+    row(check, modes=(NOTIFICATION,))

@@ -229,7 +229,9 @@ static void die_telling(const char *path, bool is_sent)
     client_greet(&client, path);
     client_write(&client, 1, 2);
     ring = trd_arena_ring(client.arena, RING_SIZE, 0);
-    lost.from_ns = lost.to_ns = ring->untold_from_ns = ring->untold_to_ns = now_ns();
+    lost.from_ns = lost.to_ns = now_ns();
+    ring->untold_from_ns = lost.from_ns;
+    ring->untold_to_ns = lost.to_ns;
     ring->produced += 7;
     ring->untold = 7 | TRD_RING_TELLING; /* two more came while it told five */
     if (is_sent)

@@ -5,7 +5,6 @@
 #include "callbacks.h"
 #include "elt.h"
 #include "event.h"
-#include "eventpipe_source.h"
 #include "info.h"
 #include "info_code.h"
 #include "names.h"
@@ -141,7 +140,6 @@ void catch_up(struct profiler *profiler, uint32_t categories)
     struct progress progress = { .info = profiler->info };
 
     names_forget();
-    eventpipe_source_forget();
     if (categories & TRD_CATEGORY_BIT(METHOD))
         elt_catch_up(after_method, &progress);
     if (categories & TRD_CATEGORY_BIT(THREAD))

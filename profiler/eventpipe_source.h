@@ -26,7 +26,8 @@ struct eventpipe_delivery {
 };
 
 void eventpipe_source_emit(struct corprof_info *info, const struct eventpipe_delivery *delivery);
-/* A new listener knows no description yet. */
+/* The listener has gone: the next one knows no description. Before anything is written for that
+ * one, so at the end of a connection and not at the beginning of the next. */
 void eventpipe_source_forget(void);
 /* The provider's address belongs to a new one: descriptions of the old one are not used again. */
 void eventpipe_source_forget_provider(EVENTPIPE_PROVIDER provider);

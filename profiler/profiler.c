@@ -297,6 +297,7 @@ void profiler_detach(void)
     life = LIFE_ENDING;
     gate_close();
     eventpipe_stop(&profiler);
+    eventpipe_set_providers("", 0); /* whoever attaches next has a list of his own */
     set_event_mask(0);
     hr = info_request_detach(profiler.info, DETACH_EXPECTED_MS);
     if (!SUCCEEDED(hr))

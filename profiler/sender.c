@@ -18,6 +18,7 @@
 #include "attach.h"
 #include "catch_up.h"
 #include "connection.h"
+#include "eventpipe_source.h"
 #include "frame.h"
 #include "gate.h"
 #include "in_flight.h"
@@ -278,6 +279,9 @@ static bool try_connection(void)
         log_line("connection to %s ended: %s", sender.path, strerror(-result));
     }
     connection_close(&sender.connection);
+    /* What is written from now on is for another listener, who was told no description. */
+    if (greeted)
+        eventpipe_source_forget();
     return greeted;
 }
 

@@ -1,9 +1,12 @@
 """What only EventPipe tells: locks, thread pool, allocation, event sources; against what the program itself counted."""
 
+import contextlib
 import math
 import os
+import pathlib
+import signal
 
-from house import Timeline, folder, managed, report_of, tracerd
+from house import Timeline, attached, detach, finish, folder, managed, report_of, start, stopped_at_end, tracerd, wait_until
 
 WITHOUT = ("3.1",)  # runtimes that have no EventPipe for profilers
 
@@ -24,7 +27,7 @@ def states_that_there_is_none(timeline, *categories):
     """Said once, at the start, and nothing of it comes."""
     said, = timeline.events("clr:unavailable")
     assert said["args"]["categories"]["names"] == list(categories), said
-    for name in ("clr:contention_", "clr:pool_", "clr:allocation_"):
+    for name in ("clr:contention_", "clr:pool_", "clr:allocation_", "clr:event", "Tracerd-Test"):
         assert not [record for record in timeline.kind("ev") if record["name"].startswith(name)]
 
 
@@ -81,6 +84,7 @@ def test_pool_grows_to_the_threads_the_program_counted(runtime):
 
 def test_pool_work_items_are_queued_and_taken_where_asked_for(runtime):
     if runtime in WITHOUT:
+        states_that_there_is_none(trace(runtime, "pool", 2, clr="threadpool", options=SOURCES)[0], "threadpool", "provider")
         return
     timeline, report = trace(runtime, "pool", 12, clr="threadpool",
                              options=("--provider", "System.Diagnostics.Eventing.FrameworkEventSource:2:5"))
@@ -158,6 +162,7 @@ def test_sources_payload_of_every_type_comes_out_by_name(runtime):
 
 def test_sources_text_beyond_the_limit_is_cut_and_says_so(runtime):
     if runtime in WITHOUT:
+        states_that_there_is_none(trace(runtime, "sources", 9, 1, clr="runtime", options=SOURCES)[0], "provider")
         return
     timeline, report = trace(runtime, "sources", 0, 1, clr="runtime", options=SOURCES)
     texts, = timeline.events("Tracerd-Test:Texts", report["pid"])
@@ -168,6 +173,7 @@ def test_sources_text_beyond_the_limit_is_cut_and_says_so(runtime):
 
 def test_sources_burst_of_several_threads_comes_whole(runtime):
     if runtime in WITHOUT:
+        states_that_there_is_none(trace(runtime, "sources", 9, 1, clr="runtime", options=SOURCES)[0], "provider")
         return
     # Rings that hold all of it, so that a busy machine loses nothing either.
     timeline, report = trace(runtime, "sources", 10000, 4, clr="runtime", options=SOURCES,
@@ -184,6 +190,7 @@ def test_sources_burst_of_several_threads_comes_whole(runtime):
 
 def test_sources_keywords_and_level_choose_what_comes(runtime):
     if runtime in WITHOUT:
+        states_that_there_is_none(trace(runtime, "sources", 9, 1, clr="runtime", options=SOURCES)[0], "provider")
         return
     timeline, report = trace(runtime, "sources", 100, 1, clr="runtime", options=("--provider", "Tracerd-Test:5:3"))
     names = {event["name"] for event in timeline.kind("ev") if event["name"].startswith("Tracerd-Test")}
@@ -192,6 +199,7 @@ def test_sources_keywords_and_level_choose_what_comes(runtime):
 
 def test_sources_fields_can_be_filtered(runtime):
     if runtime in WITHOUT:
+        states_that_there_is_none(trace(runtime, "sources", 9, 1, clr="runtime", options=SOURCES)[0], "provider")
         return
     timeline, report = trace(runtime, "sources", 1000, 1, clr="runtime",
                              options=(*SOURCES, "--filter", "name == \"Tracerd-Test:Tick\" && number % 10 == 3"))
@@ -200,3 +208,68 @@ def test_sources_fields_can_be_filtered(runtime):
     timeline, report = trace(runtime, "sources", 9, 1, clr="runtime", options=(*SOURCES, "--filter", "i8 == -128"))
     names = [event["name"] for event in timeline.kind("ev")]
     assert names == ["Tracerd-Test:Numbers"], names
+
+
+def tids_by_comm(pid):
+    """What the kernel calls the threads of the process."""
+    tasks = {}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # it may be gone
+            tasks[(task / "comm").read_text().strip()] = int(task.name)
+    return tasks
+
+
+def detach_with_loss(tracer):
+    """A program that ticks without pause makes more than a busy machine reads: 4 says that something was lost."""
+    tracer.send_signal(signal.SIGINT)
+    finish(tracer, expected=None)
+    assert tracer.returncode in (0, 4), tracer.returncode
+
+
+def count_of(path, text):
+    return path.read_bytes().count(text) if path.exists() else 0
+
+
+def test_attach_tells_contention_of_threads_that_run_already(runtime):
+    with folder() as place, stopped_at_end(start(*managed(runtime, "contend", 1000000, 1))) as process:
+        out = place / "out.ndjson"
+        assert process.stdout.readline() == f"ready {process.pid}\n"
+        if runtime not in WITHOUT:  # nor does it tell the kernel how a thread is called
+            wait_until(lambda: {"owner", "waiter"} <= set(tids_by_comm(process.pid)), "the two threads")
+        tids = tids_by_comm(process.pid)
+        with attached(process.pid, out, "--clr", "contention") as tracer:
+            wanted = b"clr:unavailable" if runtime in WITHOUT else b"clr:contention_stop"
+            wait_until(lambda: count_of(out, wanted) >= (1 if runtime in WITHOUT else 20), wanted)
+            detach(tracer)
+        assert process.poll() is None, "the program did not outlive the tracer"
+        timeline = Timeline(out)
+        timeline.check_sums()
+        if runtime in WITHOUT:
+            states_that_there_is_none(timeline, "contention")
+            return
+        starts = timeline.events("clr:contention_start", process.pid)
+        assert len(starts) >= 20
+        assert {(start["tid"], start["args"]["owner"]) for start in starts} == {(tids["waiter"], tids["owner"])}, tids
+
+
+def test_attach_each_time_the_sources_are_described_anew(runtime):
+    """Twice into one process: the second tracer knows nothing of what the first was told."""
+    with folder() as place, stopped_at_end(start(*managed(runtime, "sources", 2000000000, 1))) as process:
+        assert process.stdout.readline() == f"ready {process.pid}\n"
+        for turn in range(2):
+            out = place / f"{turn}.ndjson"
+            wanted = b"clr:unavailable" if runtime in WITHOUT else b'"name":"Tracerd-Test:Tick"'
+            with attached(process.pid, out, "--clr", "runtime", "--provider", "Tracerd-Test:2") as tracer:
+                wait_until(lambda: count_of(out, wanted) > 0, f"{wanted} in {out}")
+                detach_with_loss(tracer)
+            assert process.poll() is None, "the program did not outlive the tracer"
+            timeline = Timeline(out)
+            timeline.check_sums(lost=None)
+            if runtime in WITHOUT:
+                states_that_there_is_none(timeline, "provider")
+                continue
+            schemas = [event["args"] for event in timeline.events("clr:event_schema", process.pid)]
+            assert [schema["event"] for schema in schemas].count("Tick") >= 1, schemas
+            numbers = [event["args"]["number"] for event in timeline.events("Tracerd-Test:Tick", process.pid)]
+            assert numbers and numbers == sorted(set(numbers))
+            assert not timeline.events("clr:event", process.pid)

@@ -25,6 +25,8 @@ namespace Tracerd.Managed
             var waiter = new Thread(() => Wait(rounds, waits, out waiterTid)) { Name = "waiter" };
             var owner = new Thread(() => Own(rounds, held, waiter, out ownerTid)) { Name = "owner" };
 
+            Console.Out.Write("ready " + Process.GetCurrentProcess().Id + "\n");
+            Console.Out.Flush();
             owner.Start();
             waiter.Start();
             owner.Join();

@@ -104,6 +104,8 @@ namespace Tracerd.Managed
                     Halves = new[] { 0.5, -1.5 },
                     Bools = new[] { true, false },
                 });
+                Console.Out.Write("ready " + Process.GetCurrentProcess().Id + "\n");
+                Console.Out.Flush();
                 for (int i = 0; i < threads.Length; i++)
                 {
                     int first = i;

@@ -49,7 +49,9 @@ struct option_row {
 
 static const struct option_row rows[] = {
     { "Output", "output", 'o', TYPE_LIST, AT(outputs), AT(output_count), FOR_STREAM, "FILE",
-      "NDJSON to FILE, - is standard output; repeatable (default: -, of run tracerd-PID.ndjson)" },
+      "to FILE, in the form of its extension: .ndjson, .ndjson.zst, .pftrace (Perfetto), .json\n"
+      "(Chrome); - is NDJSON to standard output; repeatable (default: -, of run\n"
+      "tracerd-PID.ndjson)" },
     { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },
     { NULL, "json", 0, TYPE_FLAG, AT(json), 0, FOR_DOCTOR, NULL,
@@ -240,17 +242,21 @@ static int parse_command(struct options *options, const char *word)
     static const struct {
         const char *word;
         enum command command;
-    } words[] = { { "run", COMMAND_RUN },
-                  { "replay", COMMAND_REPLAY },
-                  { "doctor", COMMAND_DOCTOR } };
+        bool needs_output;
+    } words[] = { { "run", COMMAND_RUN, false },
+                  { "replay", COMMAND_REPLAY, false },
+                  { "convert", COMMAND_REPLAY, true }, /* a replay that goes to files */
+                  { "doctor", COMMAND_DOCTOR, false } };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(word, words[i].word) == 0) {
             options->command = words[i].command;
+            options->needs_output = words[i].needs_output;
             return 0;
         }
-    log_error("there is no command \"%s\"; run, replay and doctor are known, --pid PID attaches",
-              word);
+    log_error(
+        "there is no command \"%s\"; run, replay, convert and doctor are known, --pid PID attaches",
+        word);
     return EXIT_USAGE;
 }
 
@@ -307,6 +313,10 @@ static int check(const struct options *options, unsigned given)
     }
     if (options->command == COMMAND_REPLAY && options->argument_count == 0) {
         log_error("replay needs a file: tracerd replay [options] FILE…");
+        return EXIT_USAGE;
+    }
+    if (options->needs_output && options->output_count == 0) {
+        log_error("convert needs to be told where to: tracerd convert FILE… -o OUT");
         return EXIT_USAGE;
     }
     if (options->no_kernel && options->no_clr) {
@@ -410,6 +420,7 @@ void options_print_help(void)
         "tracerd run [options] -- CMD ARGS…   start CMD and trace it\n"
         "tracerd --pid PID [options]          attach to a running .NET process\n"
         "tracerd replay [options] FILE…       trace.dat files and own recordings, merged\n"
+        "tracerd convert [options] FILE… -o OUT   the same, into files\n"
         "tracerd doctor [--pid PID]           what works here, step by step, and what to do about the rest\n"
         "tracerd [-c FILE]                    the service: profilers and consumers on sockets\n");
     for (size_t i = 0; i < ROW_COUNT; i++)

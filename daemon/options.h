@@ -45,6 +45,7 @@ struct options {
 
     const char *outputs[OPTIONS_LIST_MAX]; /* -o; "-" is standard output */
     size_t output_count;
+    bool needs_output;                    /* convert */
     const char *events[OPTIONS_LIST_MAX]; /* -e SYSTEM:EVENT globs; none = the default set */
     size_t event_count;
     uint32_t clr_categories;               /* --clr; mask of TRD_CATEGORY_BIT */

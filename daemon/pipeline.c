@@ -184,6 +184,11 @@ int pipeline_check_filter(const struct pipeline *pipeline)
     return selection_check(&pipeline->selection);
 }
 
+bool pipeline_is_live(const struct pipeline *pipeline)
+{
+    return pipeline->live;
+}
+
 uv_loop_t *pipeline_loop(struct pipeline *pipeline)
 {
     return pipeline->loop;

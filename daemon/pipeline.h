@@ -102,6 +102,8 @@ void pipeline_set_partial(struct pipeline *pipeline);
  */
 void pipeline_pump(struct pipeline *pipeline);
 
+/* Of this machine and of now. */
+bool pipeline_is_live(const struct pipeline *pipeline);
 uv_loop_t *pipeline_loop(struct pipeline *pipeline);
 /* For sources: names, thread ownership. */
 struct trd_enrich *pipeline_enrich(struct pipeline *pipeline);

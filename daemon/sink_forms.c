@@ -9,6 +9,8 @@ static const struct {
 } forms[] = {
     { ".ndjson", sink_file_open },
     { ".ndjson.zst", sink_zst_open },
+    { ".pftrace", sink_perfetto_open },
+    { ".json", sink_chrome_open },
 };
 
 int sink_open(struct pipeline *pipeline, const char *path)

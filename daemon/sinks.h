@@ -14,6 +14,10 @@ int sink_file_open(struct pipeline *pipeline, const char *path);
 /* NDJSON in zstd frames (zst_frames.h). */
 int sink_zst_open(struct pipeline *pipeline, const char *path);
 
+/* Perfetto's and Chrome's forms (tracerd/perfetto.h, chrome.h). */
+int sink_perfetto_open(struct pipeline *pipeline, const char *path);
+int sink_chrome_open(struct pipeline *pipeline, const char *path);
+
 /*
  * Consumers of the service: every connection to the Unix socket gets `hello` and the stream from
  * then on. At most `clients_max` of them; each may lag behind by a bounded number of bytes, then

@@ -18,7 +18,7 @@ ROOMS = {
 # Libraries beyond libc, by the beginning of the header's name, and the rooms that may include them.
 LIBRARIES = {
     "event-parse": ("common",), "trace-seq": ("common",), "kbuffer": ("common",), "traceevent/": ("common",),
-    "zstd": ("common",), "zlib": ("common",),
+    "zstd": ("common", "daemon"), "zlib": ("common",),
     "uv": ("daemon",), "jansson": ("daemon",), "microhttpd": ("daemon",), "systemd/": ("daemon",),
 }
 # Nobody knows both: sources and sinks meet in the pipeline only.

@@ -1,0 +1,159 @@
+"""One run, recorded in every form at once: each holds what the NDJSON holds, as its own readers see it."""
+
+import collections
+import json
+import pathlib
+import re
+
+from house import TRACERD, Timeline, finish, folder, managed, need_kernel, need_program, run, start, tracerd
+
+PROTO = pathlib.Path(__file__).resolve().parents[1] / "data"
+
+
+def record(place, runtime, *forms):
+    """The timeline of a run, whose other forms lie in `place`."""
+    outputs = [part for form in ("ndjson", *forms) for part in ("-o", place / f"out.{form}")]
+    tracerd("run", "--max-delay", "30s", *outputs, "--", *managed(runtime, "story"))
+    return Timeline(place / "out.ndjson")
+
+
+def decode(path):
+    """Perfetto's packets as protoc prints them, each a text."""
+    need_program("protoc")
+    with open(path, "rb") as trace:
+        text, _ = run("protoc", f"--proto_path={PROTO}", "--decode=Trace", "perfetto.proto", stdin=trace)
+    return re.split(r"^packet \{\n", text, flags=re.M)[1:]
+
+
+def plain(text):
+    """protoc writes bytes that are no ASCII as octal escapes."""
+    return text.encode("ascii").decode("unicode_escape").encode("latin-1").decode("utf-8")
+
+
+def names_in(packets, kind):
+    """What texts were interned as; each id and each text once."""
+    names = {}
+    for packet in packets:
+        for iid, name in re.findall(rf"{kind} {{\s+iid: (\d+)\s+name: \"(.*)\"", packet):
+            assert iid not in names and name not in names.values(), f"{name} is interned twice"
+            names[iid] = name
+    return names
+
+
+def perfetto_counts(packets):
+    """Events of the CLR, spans and kernel events by name."""
+    names = names_in(packets, "event_names")
+    instants, spans, kernel = (collections.Counter() for _ in range(3))
+    for packet in packets:
+        kind = re.search(r"^\s+type: TYPE_(\w+)", packet, re.M)
+        name = re.search(r"^\s+name_iid: (\d+)\n\s+track_uuid|^\s+type: TYPE_\w+\n\s+name_iid: (\d+)", packet, re.M)
+        if kind and kind[1] == "INSTANT" and name:
+            instants[names[name[1] or name[2]]] += 1
+        if kind and kind[1] == "SLICE_BEGIN":
+            spans[names[name[1] or name[2]]] += 1
+        if "ftrace_events {" in packet:
+            kernel.update(re.findall(r"^      \w+ \{|^        event_name: \".*\"", packet, re.M))
+    return instants, spans, kernel
+
+
+def clr_counts(timeline, kind):
+    return collections.Counter(record["name"].split(":", 1)[1] for record in timeline.kind(kind)
+                               if record["src"] == "clr" or kind == "span")
+
+
+def kernel_counts(timeline):
+    """As perfetto_counts finds them: messages by their name, the others by the name in them."""
+    own = {"sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking", "sched:sched_wakeup_new",
+           "irq:softirq_entry", "irq:softirq_exit", "irq:softirq_raise", "irq:irq_handler_entry", "irq:irq_handler_exit",
+           "ftrace:print"}
+    counts = collections.Counter()
+    for record in timeline.kind("ev"):
+        if record["src"] != "ftrace":
+            continue
+        if record["name"] in own:
+            counts[f"      {record['name'].split(':')[1]} {{"] += 1
+        else:
+            counts["      generic {"] += 1
+            counts[f"        event_name: \"{record['name']}\""] += 1
+    return counts
+
+
+def test_recordings_perfetto_holds_what_the_lines_hold(runtime):
+    need_kernel()
+    with folder() as place:
+        timeline = record(place, runtime, "pftrace")
+        packets = decode(place / "out.pftrace")
+        instants, spans, kernel = perfetto_counts(packets)
+        assert instants == clr_counts(timeline, "ev")
+        assert spans == clr_counts(timeline, "span")
+        assert kernel == kernel_counts(timeline)
+        assert sum("TYPE_SLICE_END" in packet for packet in packets) == sum(spans.values())
+        times = [int(time) for packet in packets for time in re.findall(r"^  timestamp: (\d+)", packet, re.M)]
+        stamps = {int(line["ts"]) for line in timeline.records if "ts" in line}
+        ends = {int(line["ts"]) + line["dur"] for line in timeline.kind("span")}
+        assert times and set(times) <= stamps | ends
+        named = {plain(name) for name in re.findall(r'thread_name: "(.*)"', "".join(packets))}
+        assert {line["thread"] for line in timeline.kind("ev") if "thread" in line} <= named
+
+
+def test_recordings_chrome_holds_what_the_lines_hold(runtime):
+    need_kernel()
+    with folder() as place:
+        timeline = record(place, runtime, "json")
+        with open(place / "out.json", encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        counts = collections.Counter((event["ph"], event["name"]) for event in events if event["ph"] in "Xi")
+        expected = collections.Counter()
+        for line in timeline.records:
+            if line["k"] in ("ev", "span", "lost"):
+                expected["X" if line["k"] == "span" else "i", line.get("name", "lost")] += 1
+        assert counts == expected
+        first = int(next(line["ts"] for line in timeline.records if line["k"] == "ev"))
+        marks = [line for line in timeline.kind("ev") if line["name"] == "clr:gc_start"]
+        told = [event for event in events if event["name"] == "clr:gc_start"]
+        assert [round(event["ts"] * 1000) for event in told] == [int(line["ts"]) - first for line in marks]
+        assert [event["args"] for event in told] == [line["args"] for line in marks]
+
+
+def test_recordings_zst_gives_the_lines_back(runtime):
+    need_program("zstd")
+    with folder() as place:
+        record(place, runtime, "ndjson.zst")
+        plain = (place / "out.ndjson").read_text(encoding="utf-8")
+        packed, _ = run("zstd", "-dc", place / "out.ndjson.zst")
+        assert packed == plain
+        again, _ = tracerd("replay", "-q", "-o", "-", place / "out.ndjson.zst")
+        without_ends = lambda text: [re.sub(r'"seq":\d+,', "", line) for line in text.splitlines()[1:-1] if '"k":"hb"' not in line]
+        assert without_ends(again) == without_ends(plain)
+
+
+def test_recordings_zst_that_was_cut_gives_every_whole_frame():
+    need_program("zstd")
+    demo = PROTO / "demo.ndjson"
+    with folder() as place:
+        path = place / "out.ndjson.zst"
+        tracerd("replay", "-q", demo, demo, demo, "-o", path)
+        whole = path.read_bytes()
+        for cut in range(len(whole) - 1, 40, -max(1, len(whole) // 60)):
+            path.write_bytes(whole[:cut])
+            replay = start(TRACERD, "replay", "-o", "-", path)
+            out, said = finish(replay, expected=None)
+            assert replay.returncode in (3, 4), replay.returncode
+            assert said and said.count("\n") <= 4, said
+            assert all(json.loads(line) for line in out.splitlines())
+
+
+def test_convert_gives_every_form_of_a_recording():
+    demo = PROTO / "demo.ndjson"
+    with folder() as place:
+        outputs = [part for form in ("ndjson", "pftrace", "json", "ndjson.zst") for part in ("-o", place / f"out.{form}")]
+        tracerd("convert", demo, *outputs)
+        assert all((place / f"out.{form}").stat().st_size > 0 for form in ("ndjson", "pftrace", "json", "ndjson.zst"))
+        instants, spans, kernel = perfetto_counts(decode(place / "out.pftrace"))
+        timeline = Timeline(place / "out.ndjson")
+        assert (instants, spans, kernel) == (clr_counts(timeline, "ev"), clr_counts(timeline, "span"), kernel_counts(timeline))
+
+
+def test_convert_without_an_output_is_refused():
+    _, said = tracerd("convert", PROTO / "demo.ndjson", expected=2)
+    assert said.count("\n") == 1 and "-o" in said, said

@@ -27,7 +27,8 @@ typedef HRESULT (*by_registers)(void *self, uintptr_t a, uintptr_t b, uintptr_t 
         if (!gate_is_open())                                                                       \
             return S_OK;                                                                           \
         in_flight = in_flight_enter();                                                             \
-        hr = RECORDED(method)(self, a, b, c, d, e);                                                \
+        /* Once counted: detach closes the gate first and looks at the counts then. */             \
+        hr = gate_is_open() ? RECORDED(method)(self, a, b, c, d, e) : S_OK;                        \
         in_flight_leave(in_flight);                                                                \
         return hr;                                                                                 \
     }
@@ -46,9 +47,10 @@ static HRESULT counted_event_delivered(void *self, EVENTPIPE_PROVIDER provider, 
     if (!gate_is_open())
         return S_OK;
     in_flight = in_flight_enter();
-    hr = callbacks_recorded.EventPipeEventDelivered(self, provider, id, version, metadata_size,
-                                                    metadata, data_size, data, activity, related,
-                                                    thread, frame_count, frames);
+    hr = gate_is_open() ? callbacks_recorded.EventPipeEventDelivered(
+                              self, provider, id, version, metadata_size, metadata, data_size, data,
+                              activity, related, thread, frame_count, frames)
+                        : S_OK;
     in_flight_leave(in_flight);
     return hr;
 }

@@ -47,8 +47,8 @@ static void test_main_profiler_leaves_nothing_of_itself(void **state)
     assert_null(getenv(TRD_ENV_CATEGORIES));
     assert_string_equal(getenv("CORECLR_SOMETHING"), "else");
     assert_string_equal(getenv("PATH"), "/bin");
-    /* The runtime's copy: all of these names, and of log, ring size, methods and providers, and two
-     * paths. */
+    /* The runtime's copy: all of these names, and of log, ring size, methods, providers, stamp and
+     * following, and two paths. */
     assert_int_equal(fake.variables_unset, 13);
     /* libc takes the array as its own. */
     assert_int_equal(setenv("LATER", "1", 1), 0);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "field.h"
-#include "filter_json.h"
 #include "filter_private.h"
 #include "idmap.h"
+#include "json_args.h"
 
 /* Kernel tracepoints are a few thousand per kernel; beyond this nothing is kept. */
 #define PROGRAMS_MAX (1u << 17)
@@ -82,13 +82,26 @@ static bool load_element(const struct trd_schema *schema, const struct filter_lo
     return true;
 }
 
+static struct json_args_name args_name(const struct filter_node *node)
+{
+    return (struct json_args_name){ node->text, node->size, node->has_index, node->number };
+}
+
+static bool load_args(const struct filter_node *node, const struct trd_record *record,
+                      uint64_t *out)
+{
+    struct json_args_name name = args_name(node);
+
+    return json_args_number(record, &name, out);
+}
+
 static bool load_line(const struct filter_load *load, const struct trd_record *record,
                       uint64_t *out)
 {
     int32_t number;
 
     if (load->from == FILTER_FROM_ARGS)
-        return filter_json_number(record, load->name, out);
+        return load_args(load->name, record, out);
     number = load->from == FILTER_FROM_CPU   ? record->cpu
              : load->from == FILTER_FROM_PID ? record->pid
                                              : record->tid;
@@ -260,12 +273,13 @@ static bool find_reference(const struct trd_filter *filter, const struct filter_
     return *out != NULL;
 }
 
-/* `buffer` has FILTER_JSON_TEXT_MAX bytes, for texts that are to be decoded. */
+/* `buffer` has JSON_ARGS_TEXT_MAX bytes, for texts that are to be decoded. */
 static bool find_text(const struct trd_filter *filter, const struct filter_step *step,
                       const struct trd_record *record, char *buffer, const char **out,
                       size_t *out_size)
 {
     static const char *const sources[] = { "ftrace", "clr", "tracerd" };
+    struct json_args_name name;
     struct field_bytes bytes;
 
     switch (step->text_from) {
@@ -275,7 +289,8 @@ static bool find_text(const struct trd_filter *filter, const struct filter_step 
         return find_reference(filter, step, record, out, out_size);
     case FILTER_TEXT_ARGS:
         *out = buffer;
-        return filter_json_text(record, step->name, buffer, FILTER_JSON_TEXT_MAX, out_size);
+        name = args_name(step->name);
+        return json_args_text(record, &name, buffer, JSON_ARGS_TEXT_MAX, out_size);
     case FILTER_TEXT_THREAD:
         *out = record->thread;
         *out_size = record->thread_size;
@@ -301,7 +316,7 @@ static bool holds_text(const struct trd_filter *filter, const struct filter_step
                        const struct trd_record *record)
 {
     const struct filter_node *literal = step->literal;
-    char buffer[FILTER_JSON_TEXT_MAX];
+    char buffer[JSON_ARGS_TEXT_MAX];
     const char *text;
     size_t size;
 

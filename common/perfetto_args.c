@@ -3,7 +3,7 @@
 
 #include "bytes.h"
 #include "field.h"
-#include "filter_json.h"
+#include "json_args.h"
 #include "perfetto_private.h"
 
 /* protos/perfetto/trace/track_event: TrackEvent and DebugAnnotation */
@@ -161,14 +161,12 @@ void perfetto_args(struct trd_perfetto *perfetto, struct proto_out *out,
 
 bool perfetto_number(const struct trd_record *record, const char *name, uint64_t *out)
 {
-    struct filter_node node = { .kind = FILTER_NAME,
-                                .text = (char *)(uintptr_t)name,
-                                .size = (uint32_t)strlen(name) };
+    struct json_args_name wanted = { .text = name, .size = strlen(name) };
     const struct trd_field *field;
     struct field_bytes bytes;
 
     if (!record->schema || !record->data)
-        return filter_json_number(record, &node, out);
+        return json_args_number(record, &wanted, out);
     field = trd_schema_field(record->schema, name);
     if (!field || field->storage != TRD_STORAGE_INT ||
         !field_find(record->schema, field, record->data, record->size, &bytes))

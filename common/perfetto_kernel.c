@@ -8,7 +8,7 @@
 
 #include "bytes.h"
 #include "field.h"
-#include "filter_json.h"
+#include "json_args.h"
 #include "perfetto_private.h"
 
 /* protos/perfetto/trace/ftrace: FtraceEventBundle, FtraceEvent, GenericFtraceEvent */
@@ -127,16 +127,14 @@ static void put_known_field(struct proto_out *out, const struct trd_record *reco
 static void put_known_json(struct proto_out *out, const struct trd_record *record, const char *name,
                            uint32_t number, bool is_text)
 {
-    struct filter_node node = { .kind = FILTER_NAME,
-                                .text = (char *)(uintptr_t)name,
-                                .size = (uint32_t)strlen(name) };
-    char text[FILTER_JSON_TEXT_MAX];
+    struct json_args_name wanted = { .text = name, .size = strlen(name) };
+    char text[JSON_ARGS_TEXT_MAX];
     uint64_t value;
     size_t size;
 
-    if (is_text && filter_json_text(record, &node, text, sizeof(text), &size))
+    if (is_text && json_args_text(record, &wanted, text, sizeof(text), &size))
         proto_bytes(out, number, text, size);
-    else if (!is_text && filter_json_number(record, &node, &value))
+    else if (!is_text && json_args_number(record, &wanted, &value))
         proto_uint(out, number, value);
 }
 

@@ -1,9 +1,4 @@
-/*
- * Values of a record that has no schema: an event or a span of a recording, whose args are JSON
- * text in the form of proto/JSON.md. Found by name in each record; the text comes from a file, so
- * whatever is not of that form is simply not there.
- */
-#include "filter_json.h"
+#include "json_args.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -99,15 +94,15 @@ static struct part element(struct part array, uint64_t index)
     return nothing;
 }
 
-static struct part find(const struct trd_record *record, const struct filter_node *node)
+static struct part find(const struct trd_record *record, const struct json_args_name *name)
 {
     struct part args = { record->args_json, record->args_json + record->args_json_size };
     struct part value;
 
     if (!record->args_json)
         return nothing;
-    value = member(args, node->text, node->size);
-    return node->has_index ? element(value, node->number) : value;
+    value = member(args, name->text, name->size);
+    return name->has_index ? element(value, name->index) : value;
 }
 
 /* The value itself, where it stands with its names. */
@@ -132,10 +127,10 @@ static bool is_word(struct part value, const char *word)
            memcmp(value.at, word, strlen(word)) == 0;
 }
 
-bool filter_json_number(const struct trd_record *record, const struct filter_node *node,
-                        uint64_t *out)
+bool json_args_number(const struct trd_record *record, const struct json_args_name *name,
+                      uint64_t *out)
 {
-    struct part value = plain(find(record, node));
+    struct part value = plain(find(record, name));
     char digits[32], *behind;
     size_t size;
 
@@ -235,23 +230,23 @@ static size_t decode(struct part string, char *out, size_t capacity)
 /* A string; what a value or an id is called; the name of the only flag that is set. */
 static struct part text_of(struct part value)
 {
-    struct part name;
+    struct part called;
 
     if (value.at == value.end || *value.at != '{')
         return value;
-    name = member(value, "name", 4);
-    if (name.at == name.end)
-        name = member(value, "sym", 3);
-    if (name.at != name.end)
-        return name;
+    called = member(value, "name", 4);
+    if (called.at == called.end)
+        called = member(value, "sym", 3);
+    if (called.at != called.end)
+        return called;
     value = member(value, "names", 5);
     return element(value, 1).at == NULL ? element(value, 0) : nothing;
 }
 
-bool filter_json_text(const struct trd_record *record, const struct filter_node *node, char *buffer,
-                      size_t capacity, size_t *out_size)
+bool json_args_text(const struct trd_record *record, const struct json_args_name *name,
+                    char *buffer, size_t capacity, size_t *out_size)
 {
-    struct part text = text_of(find(record, node));
+    struct part text = text_of(find(record, name));
 
     if (text.end - text.at < 2 || *text.at != '"')
         return false;

@@ -138,6 +138,7 @@ static bool emit_head(struct corprof_info *info, uint32_t number,
     event->opcode = metadata->opcode;
     event->fields = (uint16_t)field_count;
     writer_text(&writer, &event->provider, provider, provider_size);
+    event->event = (struct trd_text){ 0, 0 };
     if (name_size > 0)
         writer_text(&writer, &event->event, name, name_size);
     writer_commit(&writer);

@@ -30,7 +30,8 @@
 
 #define IDS 256
 #define POISON_TEXT "\xe5\xa9\x9a" /* U+5A5A */
-#define BEHIND_END "XX"            /* FAKE_NAME_NO_NUL */
+#define OLD_BYTE 0x5a
+#define BEHIND_END "XX" /* FAKE_NAME_NO_NUL */
 
 static const HRESULT failures[] = {
     E_FAIL,          E_POINTER,       E_NOINTERFACE,   HR(0x80004001u), HR(0x8000ffffu),
@@ -95,6 +96,19 @@ static void check_text(const struct trd_event_info *info, const struct trd_event
         result->named[info->id]++;
 }
 
+/* Neither what a failing call left behind nor what the ring held before. */
+static void check_number(const struct trd_event_info *info, const struct trd_event_field *field,
+                         const uint8_t *fixed)
+{
+    uint8_t old[8];
+
+    memset(old, OLD_BYTE, sizeof(old));
+    if (memcmp(fixed + field->offset, old, field->size) != 0)
+        return;
+    fprintf(stderr, "%s: %s was not set\n", info->name, field->name);
+    TRACED_EXPECT(false);
+}
+
 static void check_record(const struct trd_event_head *head, const uint8_t *fixed)
 {
     const struct trd_event_info *info = trd_event_find(head->id);
@@ -103,25 +117,32 @@ static void check_record(const struct trd_event_head *head, const uint8_t *fixed
     for (size_t i = 0; i < info->field_count; i++)
         if (info->fields[i].type == TRD_EVENT_TYPE_text)
             check_text(info, &info->fields[i], fixed);
+        else
+            check_number(info, &info->fields[i], fixed);
     if (!(head->flags & TRD_EVENT_F_CATCH_UP))
         result->events[head->id]++;
 }
 
-static void read_ring(struct trd_ring *ring)
+/* As a reader would, and makes room: of old bytes that a writer must not leave in a record. */
+static void read_ring(struct trd_ring *ring, uint64_t size)
 {
-    const uint8_t *bytes = trd_ring_bytes(ring);
-    uint64_t position = 0, end = ring->head;
+    uint8_t *bytes = trd_ring_bytes(ring);
+    uint64_t position = ring->tail, end = ring->head;
     struct trd_event_head head;
 
-    TRACED_EXPECT(ring->dropped == 0 && end <= arena_get()->ring_size);
+    TRACED_EXPECT(ring->dropped == 0);
     while (position < end) {
-        int known = trd_event_check(bytes + position, end - position, &head);
+        uint8_t *at = bytes + (position & (size - 1));
+        uint64_t left = size - (position & (size - 1));
+        int known = trd_event_check(at, left < end - position ? left : end - position, &head);
 
         TRACED_EXPECT(known >= 0);
         if (known == 1)
-            check_record(&head, bytes + position + sizeof(head));
+            check_record(&head, at + sizeof(head));
+        memset(at, OLD_BYTE, head.size);
         position += head.size;
     }
+    ring->tail = end;
 }
 
 static void read_rings(void)
@@ -129,7 +150,7 @@ static void read_rings(void)
     struct trd_arena *arena = arena_get();
 
     for (uint32_t i = 0; i < arena->ring_used; i++)
-        read_ring(trd_arena_ring(arena, arena->ring_size, i));
+        read_ring(trd_arena_ring(arena, arena->ring_size, i), arena->ring_size);
 }
 
 static void set_environment(void)
@@ -142,7 +163,8 @@ static void set_environment(void)
     setenv(TRD_ENV_CATEGORIES, list, 1);
     setenv(TRD_ENV_SOCKET, "/nonexistent/socket", 1);
     setenv(TRD_ENV_METHODS, "*", 1);
-    setenv(TRD_ENV_RING_BYTES, "1048576", 1);
+    /* Names without end fill a text each. */
+    setenv(TRD_ENV_RING_BYTES, "262144", 1);
 }
 
 /* What the runtime asks of a profiler that hooks methods; what the daemon asks, and is told at
@@ -164,13 +186,16 @@ static void ask_and_catch_up(void)
 static void walk_each_kind(struct traced_object *object)
 {
     (void)walk_callbacks(object, WALK_PLAUSIBLE);
+    read_rings();
     fake.function_class = FAKE_BOX_CLASS;
     fake.arguments = 1;
     (void)walk_callbacks(object, WALK_PLAUSIBLE);
+    read_rings();
     fake.function_class = 0;
     fake.arguments = 0;
     fake.dynamic = true;
     (void)walk_callbacks(object, WALK_PLAUSIBLE);
+    read_rings();
     fake.dynamic = false;
 }
 
@@ -195,6 +220,7 @@ static void live(struct fake_fault fault, const HRESULT *results, size_t count)
     for (size_t i = 0; i < count; i++) {
         fake_fault.hr = results[i];
         ask_and_catch_up();
+        read_rings();
     }
     for (size_t i = 0; i < count; i++) {
         fake_fault.hr = results[i];

@@ -465,7 +465,14 @@ static HRESULT get_provider_info(void *self, EVENTPIPE_PROVIDER provider, ULONG 
 
 static HRESULT set_environment_variable(void *self, const WCHAR *name, const WCHAR *value)
 {
+    size_t end = strlen(fake.names_unset);
+
     fake.variables_unset += name[0] && !value;
+    if (end == 0)
+        fake.names_unset[end++] = ';';
+    for (; !value && *name && end + 2 < sizeof(fake.names_unset); name++)
+        fake.names_unset[end++] = (char)*name;
+    fake.names_unset[end] = ';';
     return fake.hr;
 }
 

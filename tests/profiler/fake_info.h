@@ -45,6 +45,7 @@ struct fake {
     _Atomic unsigned masks_set;
     _Atomic unsigned detaches;
     _Atomic unsigned variables_unset;
+    char names_unset[1024];           /* ";NAME;NAME;" */
     _Atomic unsigned held;            /* came to wait */
     _Atomic unsigned class_questions; /* GetClassIDInfo2 */
     _Atomic unsigned sessions_started, sessions_stopped;

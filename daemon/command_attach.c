@@ -187,7 +187,8 @@ static int open_kernel(struct attach *attach)
 
     if (attach->options->no_kernel)
         return 0;
-    result = source_ftrace_open(attach->pipeline, attach->options, &attach->options->pid, 1);
+    result = source_ftrace_open(attach->pipeline, attach->options, &attach->options->pid,
+                                attach->options->all ? 0 : 1);
     if (result != EXIT_NOTHING || attach->options->no_clr)
         return result;
     log_notice("going on without kernel events");

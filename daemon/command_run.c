@@ -195,7 +195,8 @@ static int open_kernel(struct run *run)
 
     if (run->options.no_kernel)
         return 0;
-    result = source_ftrace_open(run->pipeline, &run->options, &run->child.pid, 1);
+    result =
+        source_ftrace_open(run->pipeline, &run->options, &run->child.pid, run->options.all ? 0 : 1);
     run->has_kernel = result == 0;
     if (result != EXIT_NOTHING || run->options.no_clr)
         return result;

@@ -80,6 +80,8 @@ static const struct option_row rows[] = {
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
+    { NULL, "all", 0, TYPE_FLAG, AT(all), 0, FOR_LIVE, NULL,
+      "kernel events of the whole machine, not only of what is traced" },
     { NULL, "user-stacks", 0, TYPE_FLAG, AT(user_stacks), 0, FOR_LIVE | FOR_SERVICE, NULL,
       "after each kernel event the user-space stack of its thread, up to 8 frames, with\n"
       "the managed methods named" },

@@ -56,6 +56,7 @@ struct options {
     size_t provider_count;
     const char *stamp;  /* --stamp: monotonic or tsc; NULL = monotonic */
     const char *filter; /* --filter; NULL = all */
+    bool all;           /* kernel events of the whole machine */
     bool user_stacks;   /* behind kernel events */
     bool no_kernel;
     bool no_clr;

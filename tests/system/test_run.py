@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from house import Timeline, folder, managed, need, need_kernel, need_program, report_of, run, tracerd
+from house import Timeline, folder, managed, need, need_kernel, need_program, report_of, run, start, tracerd
 from house import BUILD, TRACERD
 
 
@@ -108,6 +108,20 @@ def test_run_our_own_thread_is_not_what_is_told(runtime):
     marks = 20  # while `story` runs there are some dozens of them
     assert len(wakings) < marks and len(idle) < marks, (len(wakings), len(idle))
     assert any(event["args"]["next_comm"] != "tracerd-sender" for event in timeline.events("sched:sched_switch"))
+
+
+def test_run_all_tells_of_the_whole_machine():
+    """A process of ours that has nothing to do with the traced one writes, without end."""
+    need_kernel()
+    bystander = start("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    try:
+        for options, expected in (((), False), (("--all",), True)):
+            timeline, _, _ = trace(managed("10", "hello"), "-e", "raw_syscalls:sys_enter", *options)
+            seen = any(event["tid"] == bystander.pid for event in timeline.events("raw_syscalls:sys_enter"))
+            assert seen == expected, options
+    finally:
+        bystander.kill()
+        bystander.wait()
 
 
 def test_run_suspension_collection_and_switches_stand_in_time_order(runtime):

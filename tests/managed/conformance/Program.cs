@@ -24,6 +24,7 @@ namespace Tracerd.Managed
                 { "collecting", SideBySide.Collecting },
                 { "dataincomplete", Loading.Incomplete },
                 { "dynamic-methods", Emitted.Methods },
+                { "ep-parse", EventPipe.Parse },
                 { "everything", Everything.Once },
                 { "exception-order", ExceptionOrder.Run },
                 { "finalizers", Borders.Finalizers },

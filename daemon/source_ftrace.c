@@ -37,7 +37,8 @@ struct ftrace_source {
     struct trd_catalog *catalog; /* owned */
     struct ftrace_cpu *cpus;     /* owned; cpu_count of them */
     size_t cpu_count;
-    size_t ended; /* inputs that have ended */
+    size_t ended;     /* inputs that have ended */
+    bool has_targets; /* else it is the whole machine */
     uint32_t page_size;
     uint64_t buffer_bytes; /* of each CPU */
     uint64_t interval_ms;
@@ -117,6 +118,7 @@ static int choose_targets(struct ftrace_source *ftrace, const pid_t *pids, size_
 {
     int result = 0;
 
+    ftrace->has_targets = count > 0;
     if (count == 0) {
         learn_processes(ftrace);
         return 0;
@@ -299,6 +301,8 @@ static void leave_out(struct source *source, pid_t tid)
     struct ftrace_source *ftrace = (struct ftrace_source *)source;
     char text[32];
 
+    if (!ftrace->has_targets) /* of the whole machine everything is told */
+        return;
     (void)snprintf(text, sizeof(text), "0 %d %d", getpid(), tid);
     if (tracefs_append(&ftrace->instance, "set_event_notrace_pid", text) != 0)
         log_verbose("this kernel cannot leave out the events of one thread");

@@ -1,5 +1,6 @@
 #include "elt.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "info_elt.h"
 #include "log.h"
 #include "names.h"
+#include "names_known.h"
 #include "profiler.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -22,6 +24,7 @@
 
 static struct elt_patterns patterns; /* constant once elt_choose has returned */
 static bool may_hook;
+static _Atomic bool is_untold; /* some hooked method has no definition yet */
 
 bool elt_is_active(void)
 {
@@ -59,6 +62,14 @@ bool elt_takes(FunctionID function)
     return takes;
 }
 
+/* Hooks cannot ask for a name: a definition that found no room is given by the sender. */
+static void define(FunctionID function)
+{
+    emit_method(function, TRD_CATEGORY_METHOD);
+    if (!names_is_known(NAMES_METHODS, function))
+        atomic_store(&is_untold, true);
+}
+
 /* Called for each compiled body, by several threads at once; what it returns comes to the hooks. */
 static UINT_PTR map(FunctionID function, void *data, BOOL *hook)
 {
@@ -66,7 +77,7 @@ static UINT_PTR map(FunctionID function, void *data, BOOL *hook)
 
     (void)data;
     if (takes && gate_wants(TRD_CATEGORY_METHOD))
-        emit_method(function, TRD_CATEGORY_METHOD);
+        define(function);
     *hook = takes;
     return function;
 }
@@ -122,7 +133,7 @@ static bool tell(void *context, FunctionID function)
 {
     const struct teller *teller = context;
 
-    emit_method(function, TRD_CATEGORY_METHOD);
+    define(function);
     return teller->go_on(teller->context);
 }
 
@@ -131,6 +142,18 @@ void elt_catch_up(bool (*go_on)(void *context), void *context)
     struct teller teller = { go_on, context };
 
     elt_set_each_taken(tell, &teller);
+}
+
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+void elt_tell_untold(void)
+{
+    if (atomic_exchange(&is_untold, false) && gate_wants(TRD_CATEGORY_METHOD))
+        elt_catch_up(always, NULL);
 }
 
 void elt_forget(ModuleID module)

@@ -27,6 +27,8 @@ DWORD elt_event_mask(void);
 bool elt_takes(FunctionID function);
 /* Tells the definitions of hooked methods again, until `go_on` returns false. */
 void elt_catch_up(bool (*go_on)(void *context), void *context);
+/* For the sender, after each sweep: definitions that found no room before. */
+void elt_tell_untold(void);
 /* The module is gone, and its ids may come again for something else. */
 void elt_forget(ModuleID module);
 

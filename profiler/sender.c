@@ -19,6 +19,7 @@
 #include "catch_up.h"
 #include "connection.h"
 #include "eventpipe_source.h"
+#include "elt.h"
 #include "frame.h"
 #include "gate.h"
 #include "in_flight.h"
@@ -229,6 +230,7 @@ static int serve(int mark_interval_ms)
 
     while (result == 0 && !should_finish()) {
         result = sweep(&sender.connection);
+        elt_tell_untold();
         if (result == 0)
             wait_for_work(mark_interval_ms);
         if (result == 0)

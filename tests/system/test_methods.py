@@ -1,10 +1,12 @@
 """tracerd run --methods: the calls of a program that writes down its own."""
 
 import collections
+import os
 import pathlib
 import re
+import signal
 
-from house import TRACERD, Timeline, folder, managed, need, report_of, run, tracerd
+from house import TRACERD, Idle, Timeline, folder, managed, need, report_of, run, stopped_at_end, tracerd
 
 TRACED = "Tracerd.Managed.Traced."
 SIGNS = {"clr:method_enter": ">", "clr:method_leave": "<", "clr:method_tailcall": "~"}
@@ -167,6 +169,32 @@ def test_methods_of_a_killed_process_are_all_there(runtime):
 def test_methods_of_a_killed_process_stamped_with_the_counter_are_all_there(runtime):
     need_tsc()
     killed(runtime, "--stamp", "tsc")
+
+
+def test_methods_compiled_while_the_ring_was_full_are_named_all_the_same(runtime):
+    """While tracerd is stopped everything fills up; a method that is first called then has no room for its name."""
+    with folder() as place:
+        options = ("--no-kernel", "--clr", "gc", "--methods", "System.IO.*,Tracerd.Managed.Idle.Throw",
+                   "--max-delay", "30s", "-o", place / "out.ndjson")
+        idle = Idle(runtime, prefix=(TRACERD, "run", *options, "--"), env={
+            **os.environ, "TRACERD_RING_BYTES": "16384",
+            # A method compiled once more would be named once more.
+            "DOTNET_TieredCompilation": "0", "COMPlus_TieredCompilation": "0"})
+        with stopped_at_end(idle.process):
+            idle.process.send_signal(signal.SIGSTOP)
+            for _ in range(2000):
+                idle.ask("nothing")
+            idle.ask("throw")
+            idle.process.send_signal(signal.SIGCONT)
+            for _ in range(1000):
+                idle.ask("throw")
+            idle.end()
+        timeline = Timeline(place / "out.ndjson")
+    timeline.check_sums(lost=None)
+    assert int(timeline.bye["lost"]) > 0, "nothing was full"
+    named = [event["args"]["method"].get("name") for event in timeline.events("clr:method_enter")]
+    assert named[-1], f"{named.count(None)} of {len(named)} have no name"
+    assert "Tracerd.Managed.Idle.Throw" in named, collections.Counter(named).most_common(5)
 
 
 def test_transitions_stand_around_native_code_and_hooks_in_managed_code_only(runtime):

@@ -175,6 +175,22 @@ static void send_providers(struct clr_source *clr)
         send_frame(clr, TRD_FRAME_PROVIDERS, list, strlen(list));
 }
 
+/* Answered when everything before it is done: frames are taken in their order. */
+static void ask_whether_ready(struct clr_source *clr)
+{
+    const struct trd_ping ping = { .token = 1 };
+
+    send_frame(clr, TRD_FRAME_PING, &ping, sizeof(ping));
+}
+
+static int on_pong(struct clr_source *clr)
+{
+    if (!clr->is_ready && clr->watch.on_ready)
+        clr->watch.on_ready(clr->pid, clr->watch.context);
+    clr->is_ready = true;
+    return 0;
+}
+
 static void on_watch(uv_timer_t *timer);
 
 /* Its thread wakes up for every mark: in a quiet process that would be most of what is told. */
@@ -205,6 +221,7 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
     send_frame(clr, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
     send_providers(clr);
+    ask_whether_ready(clr);
     log_verbose("a profiler introduced itself: pid=%d", clr->pid);
     leave_out_sender(clr);
     if (clr->watch.on_hello)
@@ -233,7 +250,7 @@ static int on_frame(struct clr_source *clr, const struct trd_frame_head *head,
         clr->has_goodbye = result == 0;
         return result;
     case TRD_FRAME_PONG:
-        return 0;
+        return on_pong(clr);
     default:
         return -EBADMSG;
     }

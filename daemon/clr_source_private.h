@@ -27,7 +27,8 @@ struct clr_source {
     const struct options *options;
     struct profiler_watch watch;
     enum clr_state state;
-    pid_t pid; /* of the peer, in our namespace */
+    bool is_ready; /* has answered what follows the greeting */
+    pid_t pid;     /* of the peer, in our namespace */
     struct clr_socket socket;
     struct clr_tids tids;
     struct clr_arena arena;

@@ -32,6 +32,7 @@ struct attach {
     unsigned waited_ms; /* since the runtime's OK */
     bool is_asking;     /* the request is on its way and cannot be taken back */
     bool is_introduced;
+    bool is_ready;
     bool is_unwanted; /* interrupted while asking: detach as soon as it is there */
     bool is_stopped;
     int result;
@@ -70,11 +71,12 @@ static void start_duration(struct attach *attach)
 
 /*
  * The profiler introduces itself while the runtime still loads it; callbacks come from the moment
- * the runtime has answered. Only then is it true for whoever waits for these words.
+ * the runtime has answered, events of EventSources when it has done what its greeting was answered
+ * with. Only then is it true for whoever waits for these words.
  */
 static void tell_attached(struct attach *attach)
 {
-    if (!attach->is_introduced || attach->is_asking)
+    if (!attach->is_ready || attach->is_asking)
         return;
     log_notice("attached to process %d", attach->target.pid);
     start_duration(attach);
@@ -87,6 +89,15 @@ static void on_hello(pid_t pid, void *context)
     if (pid != attach->target.pid || attach->is_introduced)
         return;
     attach->is_introduced = true;
+}
+
+static void on_ready(pid_t pid, void *context)
+{
+    struct attach *attach = context;
+
+    if (pid != attach->target.pid || attach->is_ready)
+        return;
+    attach->is_ready = true;
     tell_attached(attach);
 }
 
@@ -164,7 +175,9 @@ static void on_interrupt(void *context, int signal)
 
 static int listen_for_profiler(struct attach *attach)
 {
-    const struct profiler_watch watch = { on_hello, on_end, attach };
+    const struct profiler_watch watch = {
+        .on_hello = on_hello, .on_ready = on_ready, .on_end = on_end, .context = attach
+    };
     int result;
 
     (void)snprintf(attach->socket_path, sizeof(attach->socket_path), "%s/profiler.sock",

@@ -82,7 +82,9 @@ static int start(struct service *service)
 {
     const char *directory =
         service->options.runtime_dir ? service->options.runtime_dir : RUNTIME_DIR_DEFAULT;
-    const struct profiler_watch watch = { on_hello, on_end, service };
+    const struct profiler_watch watch = { .on_hello = on_hello,
+                                          .on_end = on_end,
+                                          .context = service };
     char path[TRD_SOCKET_PATH_MAX];
     int result = make_runtime_dir(directory);
 

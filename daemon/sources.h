@@ -19,13 +19,15 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
 
 /*
  * Listens for profilers at `path` with file mode `mode` until source_profilers_close; every
- * connected process becomes a source "clr PID". Both callbacks run on the loop's thread and may be
- * NULL: `on_hello` once a process has introduced itself, `on_end` when all of it was delivered, be
- * the listener closed by then or not.
+ * connected process becomes a source "clr PID". The callbacks run on the loop's thread and may be
+ * NULL: `on_hello` once a process has introduced itself, `on_ready` when it has done what it was
+ * told in answer and raises the events asked for, `on_end` when all of it was delivered, be the
+ * listener closed by then or not.
  */
 struct profiler_listener;
 struct profiler_watch {
     void (*on_hello)(pid_t pid, void *context);
+    void (*on_ready)(pid_t pid, void *context);
     void (*on_end)(pid_t pid, void *context);
     void *context;
 };

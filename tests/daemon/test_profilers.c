@@ -374,7 +374,9 @@ static void on_done(struct pipeline *pipeline, void *context)
 static int setup(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
-    const struct profiler_watch watch = { on_hello, on_end, world };
+    const struct profiler_watch watch = { .on_hello = on_hello,
+                                          .on_end = on_end,
+                                          .context = world };
 
     strcpy(world->directory, "/tmp/tracerd-test-XXXXXX");
     assert_non_null(mkdtemp(world->directory));

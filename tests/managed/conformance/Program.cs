@@ -36,6 +36,7 @@ namespace Tracerd.Managed
                 { "pinvoke", Borders.PInvoke },
                 { "rejit", Rejit.Change },
                 { "threads", Threads.Run },
+                { "ticks", Ticks.Run },
                 { "toggle", Everything.Toggle },
                 { "transitions", Borders.Transitions },
                 { "types-10000", Emitted.Types },

@@ -157,6 +157,11 @@ def check_slot(cell):
     assert cell.events("runtime_info"), "no runtime_info"
 
 
+def unavailable(cell):
+    """What was asked for and the runtime cannot give, as the stream states it."""
+    return [name for args in cell.args("unavailable") for name in args["categories"]["names"]]
+
+
 def row(check, runtimes=RUNTIMES, modes=MODES):
     """Calls check(runtime, mode) for each cell; it returns a line of figures, or raises."""
     problems, missing, passed = [], [], 0

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "catalog_private.h"
+#include "dat_clr.h"
 #include "page_next.h"
 
 /* What all CPUs together may keep mapped behind their reading places: half of it is released at a
@@ -205,6 +207,31 @@ static __attribute__((cold, noinline)) void note_step_back(struct dat_cpu *cpu)
         cpu->first_ts_ns = cpu->ts_ns;
 }
 
+static void reset_head(struct dat_cpu *cpu)
+{
+    trd_record_init(&cpu->head);
+    cpu->head.source = TRD_SOURCE_FTRACE;
+    cpu->head.cpu = cpu->cpu;
+    cpu->head.data_stays = !cpu->buffer->compressed;
+    if (*cpu->buffer->public.name)
+        cpu->head.stream = cpu->buffer->public.name;
+}
+
+/* Of the buffer "clr"; one of somebody else's events there stays what it is. */
+static __attribute__((noinline)) void take_clr(struct dat_cpu *cpu)
+{
+    if (!cpu->clr)
+        cpu->clr = malloc(DAT_CLR_RECORD_MAX);
+    reset_head(cpu);
+    cpu->head.ts_ns = cpu->ts_ns;
+    if (!cpu->clr || !dat_clr_get(cpu->schema, cpu->data, cpu->size, cpu->clr, &cpu->head))
+        return;
+    cpu->schema = cpu->head.schema;
+    cpu->data = cpu->head.data;
+    cpu->size = cpu->head.size;
+    cpu->tid = cpu->head.tid;
+}
+
 static inline int take_event(struct dat_cpu *cpu, const struct trd_page_event *event)
 {
     const struct trd_catalog *catalog = cpu->dat->catalog;
@@ -221,25 +248,22 @@ static inline int take_event(struct dat_cpu *cpu, const struct trd_page_event *e
     if (__builtin_expect(cpu->ts_ns < cpu->last_ts_ns, 0))
         note_step_back(cpu);
     cpu->last_ts_ns = cpu->ts_ns;
+    if (__builtin_expect(cpu->is_clr, 0))
+        take_clr(cpu);
     return 1;
 }
 
-static void reset_head(struct dat_cpu *cpu)
+static void forget_event(struct dat_cpu *cpu)
 {
     cpu->schema = NULL;
     cpu->data = NULL;
     cpu->size = 0;
     cpu->tid = -1;
-    trd_record_init(&cpu->head);
-    cpu->head.source = TRD_SOURCE_FTRACE;
-    cpu->head.cpu = cpu->cpu;
-    cpu->head.data_stays = !cpu->buffer->compressed;
-    if (*cpu->buffer->public.name)
-        cpu->head.stream = cpu->buffer->public.name;
 }
 
 static int take_loss(struct dat_cpu *cpu, uint64_t from_ns, uint64_t ts_ns)
 {
+    forget_event(cpu);
     reset_head(cpu);
     cpu->head.kind = TRD_KIND_LOST;
     cpu->head.lost = cpu->lost;
@@ -275,8 +299,10 @@ __attribute__((noinline)) static int next_slow(struct dat_cpu *cpu)
 {
     struct trd_page_event event;
 
-    if (cpu->head.kind != TRD_KIND_EVENT)
+    if (cpu->head.kind != TRD_KIND_EVENT) {
+        forget_event(cpu);
         reset_head(cpu);
+    }
     for (;;) {
         if (cpu->has_held) {
             cpu->has_held = false;
@@ -328,6 +354,7 @@ int dat_cpu_start(struct dat_cpu *cpu, struct dat_place place, uint64_t from_ns)
     cpu->has_lost = false;
     cpu->has_held = false;
     cpu->last_ts_ns = DAT_CPU_NO_TIME;
+    forget_event(cpu);
     reset_head(cpu);
     do
         result = dat_cpu_next(cpu);
@@ -391,6 +418,8 @@ void dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer 
         .first_ts_ns = DAT_CPU_NO_TIME,
         .last_ts_ns = DAT_CPU_NO_TIME,
     };
+    cpu->is_clr = strcmp(buffer->public.name, DAT_CLR_BUFFER) == 0;
+    forget_event(cpu);
     reset_head(cpu);
     find_end(cpu, range);
     cpu->ticks = clock->tsc_mult && counts_ticks(buffer->public.clock);
@@ -408,4 +437,5 @@ void dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer 
 void dat_cpu_finish(struct dat_cpu *cpu)
 {
     free(cpu->chunk);
+    free(cpu->clr);
 }

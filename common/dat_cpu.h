@@ -58,6 +58,9 @@ struct dat_cpu {
     uint64_t released; /* below this offset the mapping was given back */
     uint64_t release_step;
 
+    bool is_clr;  /* the buffer may be that of our own files: dat_clr.h */
+    uint8_t *clr; /* owned; the record of it that was handed out */
+
     /* compressed: one chunk at a time */
     uint32_t chunks_left;
     uint8_t *chunk; /* owned */

@@ -394,6 +394,8 @@ void event_sources_read(struct event_sources *sources, struct trd_record *record
     schema = get_variant(told->source, payload.field_count, with);
     if (!schema)
         return;
+    record->told = record->data;
+    record->told_size = record->size;
     record->schema = schema;
     record->data = sources->record;
     record->size = (uint32_t)payload.size;

@@ -225,7 +225,7 @@ static int set_fields(const struct trd_catalog *catalog, struct format *format,
 }
 
 static int fill(const struct trd_catalog *catalog, struct format *format, const char *system,
-                const struct format_text *text)
+                const struct format_text *text, const char *whole, size_t whole_size)
 {
     struct trd_schema *schema = &format->schema;
     size_t system_size = strlen(system);
@@ -233,8 +233,8 @@ static int fill(const struct trd_catalog *catalog, struct format *format, const 
     char *at;
 
     /* Every field line is longer than its name, its type and their two ends. */
-    format->text =
-        malloc(2 * (system_size + text->name_size + 2) + text->print_size + fields_size + 16);
+    format->text = malloc(2 * (system_size + text->name_size + 2) + text->print_size + fields_size +
+                          whole_size + 17);
     if (!format->text)
         return -ENOMEM;
     at = format->text;
@@ -248,6 +248,7 @@ static int fill(const struct trd_catalog *catalog, struct format *format, const 
     *at++ = ':';
     (void)keep(&at, text->name, text->name_size);
     schema->print_text = keep(&at, text->print, text->print_size);
+    schema->format_text = keep(&at, whole, whole_size);
     return set_fields(catalog, format, text, at);
 }
 
@@ -275,7 +276,7 @@ int format_parse(struct trd_catalog *catalog, const char *system, const char *te
     format = calloc(1, sizeof(*format));
     if (!format)
         return -ENOMEM;
-    result = fill(catalog, format, system, &split);
+    result = fill(catalog, format, system, &split, text, size);
     if (result == 0)
         result = print_compile(catalog, &format->schema, format->fields);
     if (result == 0)

@@ -126,3 +126,11 @@ const char *printk_find(const struct printk *printk, uint64_t address)
 
     return found ? found->text : NULL;
 }
+
+const char *printk_get(const struct printk *printk, size_t index, uint64_t *out_address)
+{
+    if (index >= printk->count)
+        return NULL;
+    *out_address = printk->entries[index].address;
+    return printk->entries[index].text;
+}

@@ -17,5 +17,7 @@ void printk_destroy(struct printk *printk);
 int printk_add(struct printk *printk, const char *text, size_t size);
 /* NULL if unknown. */
 const char *printk_find(const struct printk *printk, uint64_t address);
+/* By address; NULL past the end. */
+const char *printk_get(const struct printk *printk, size_t index, uint64_t *out_address);
 
 #endif

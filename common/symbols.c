@@ -224,3 +224,12 @@ size_t symbols_count(const struct symbols *symbols)
 {
     return symbols->count;
 }
+
+void symbols_get(const struct symbols *symbols, size_t index, struct symbol *out)
+{
+    const struct entry *entry = &symbols->entries[index];
+
+    *out = (struct symbol){ .name = symbols->names + entry->name,
+                            .module = entry->module ? symbols->names + entry->module : NULL,
+                            .address = entry->address };
+}

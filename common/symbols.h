@@ -35,5 +35,7 @@ int symbols_add(struct symbols *symbols, const char *text, size_t size);
 /* 1 and the symbol that covers an address; 0 if none does. */
 int symbols_find(const struct symbols *symbols, uint64_t address, struct symbol *out);
 size_t symbols_count(const struct symbols *symbols);
+/* By address, then by the order of the text; index below the count. */
+void symbols_get(const struct symbols *symbols, size_t index, struct symbol *out);
 
 #endif

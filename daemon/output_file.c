@@ -19,6 +19,24 @@ int output_file_open(struct output_file *file, const char *path)
     return -errno;
 }
 
+int output_file_open_seekable(struct output_file *file, const char *path)
+{
+    int error = 0;
+
+    *file = (struct output_file){ .path = path };
+    file->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        error = errno;
+    else if (lseek(file->fd, 0, SEEK_END) < 0)
+        error = errno;
+    if (error == 0)
+        return 0;
+    if (file->fd >= 0)
+        close(file->fd);
+    log_error("cannot create the output file: path=%s, error=\"%s\"", path, strerror(error));
+    return -error;
+}
+
 /* Somebody made our standard output non-blocking; the next error tells if it is gone. */
 static void wait_for_room(int fd)
 {

@@ -13,6 +13,8 @@ struct output_file {
 
 /* "-" is standard output. Negative errno after one sentence. */
 int output_file_open(struct output_file *file, const char *path);
+/* A file to be written here and there and read back: neither standard output nor a pipe. */
+int output_file_open_seekable(struct output_file *file, const char *path);
 /* All of it, waiting for room where our standard output is not blocking: 0 or negative errno.
  * `file` is a struct output_file, so that writers of formats take this as it is. */
 int output_file_write(void *file, const void *bytes, size_t size);

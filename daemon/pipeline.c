@@ -356,6 +356,13 @@ char *pipeline_hello(struct pipeline *pipeline)
     return hello_line(pipeline->session, pipeline->live, pipeline->sources, pipeline->reference);
 }
 
+const char *pipeline_clock(const struct pipeline *pipeline)
+{
+    const struct source *source = pipeline->reference ? pipeline->reference : pipeline->sources;
+
+    return pipeline->live || !source || !source->clock ? "mono" : source->clock;
+}
+
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink)
 {
     sink->pipeline = pipeline;

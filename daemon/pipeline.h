@@ -147,6 +147,8 @@ void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink);
 bool pipeline_has_begun(const struct pipeline *pipeline);
 /* `hello` as of now, for a reader that joins a running stream; allocated, NULL without memory. */
 char *pipeline_hello(struct pipeline *pipeline);
+/* The clock of the timeline, once the sources are open: "mono", or what a file says. */
+const char *pipeline_clock(const struct pipeline *pipeline);
 /* An output that was asked for on the command line cannot be written (a sentence has said so): what
  * goes on would be lost, so everything stops. */
 void pipeline_sink_failed(struct pipeline *pipeline);

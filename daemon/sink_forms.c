@@ -11,6 +11,7 @@ static const struct {
     { ".ndjson.zst", sink_zst_open },
     { ".pftrace", sink_perfetto_open },
     { ".json", sink_chrome_open },
+    { ".dat", sink_dat_open },
 };
 
 int sink_open(struct pipeline *pipeline, const char *path)

@@ -13,6 +13,8 @@ int sink_open(struct pipeline *pipeline, const char *path);
 int sink_file_open(struct pipeline *pipeline, const char *path);
 /* NDJSON in zstd frames (zst_frames.h). */
 int sink_zst_open(struct pipeline *pipeline, const char *path);
+/* A trace.dat (tracerd/dat_writer.h). */
+int sink_dat_open(struct pipeline *pipeline, const char *path);
 
 /* Perfetto's and Chrome's forms (tracerd/perfetto.h, chrome.h). */
 int sink_perfetto_open(struct pipeline *pipeline, const char *path);

@@ -54,11 +54,30 @@ static bool is_unaligned(const struct dat_source *dat, const char *stream)
     return false;
 }
 
+/* Whose thread it is, for whoever wrote the file did know; told to enrich, and to nobody else. */
+static bool is_owner(struct dat_source *dat, const struct trd_record *record)
+{
+    if (record->kind != TRD_KIND_DEFINITION || strcmp(record->name, "thread_owner") != 0)
+        return false;
+    (void)trd_enrich_set_thread(pipeline_enrich(dat->pipeline), record->tid, record->pid);
+    return true;
+}
+
+static int next_record(struct dat_source *dat, struct trd_record *out)
+{
+    int result;
+
+    do
+        result = dat->stopped ? 0 : trd_reader_next(dat->reader, out);
+    while (result == 1 && is_owner(dat, out));
+    return result;
+}
+
 static int next(struct trd_merge_input *input, struct trd_record *out)
 {
     struct dat_source *dat =
         (struct dat_source *)((char *)input - offsetof(struct dat_source, input));
-    int result = dat->stopped ? 0 : trd_reader_next(dat->reader, out);
+    int result = next_record(dat, out);
 
     if (result == 1) {
         if (out->kind != TRD_KIND_LOST)
@@ -122,6 +141,17 @@ static void name_clock(struct dat_source *dat)
         }
 }
 
+/* Events of the CLR name threads and code of what follows: they are read in their order. */
+static bool has_clr(const struct trd_reader *reader)
+{
+    const struct trd_reader_buffer *buffer;
+
+    for (size_t i = 0; (buffer = trd_reader_buffer(reader, i)); i++)
+        if (strcmp(buffer->name, "clr") == 0)
+            return true;
+    return false;
+}
+
 int source_dat_open(struct pipeline *pipeline, const char *path)
 {
     struct dat_source *dat = calloc(1, sizeof(*dat));
@@ -141,7 +171,7 @@ int source_dat_open(struct pipeline *pipeline, const char *path)
     dat->pipeline = pipeline;
     source_set_name(&dat->source, path);
     name_clock(dat);
-    if (!dat->mixed_clocks)
+    if (!dat->mixed_clocks && !has_clr(dat->reader))
         dat->source.reader = dat->reader;
     pipeline_add_catalog(pipeline, trd_reader_catalog(dat->reader));
     pipeline_add_source(pipeline, &dat->source);

@@ -52,6 +52,10 @@ struct trd_record {
     /* EVENT: kernel: the whole record from common_type on; CLR: the fixed fields and texts. */
     const uint8_t *data;
     uint32_t size;
+    /* An event of an EventSource that enrich has read: the clr:event as the process told it, else
+     * NULL. */
+    const uint8_t *told;
+    uint32_t told_size;
     /* The data lives as long as whoever handed it out, not only until its next call: it lies in a
      * mapped file. */
     bool data_stays;

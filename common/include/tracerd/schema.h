@@ -109,6 +109,7 @@ struct trd_schema {
     const char *print_error;
     const struct trd_print_format *print_format; /* NULL for CLR events */
     const char *print_text;                      /* the kernel's print fmt line, "" if none */
+    const char *format_text;                     /* the whole format file; NULL for CLR events */
 };
 
 /* NULL if the schema has no such field. For set-up; no event needs it. */

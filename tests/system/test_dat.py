@@ -1,0 +1,93 @@
+"""trace.dat as an output: against the lines of the same run, trace-cmd's report, and our own reading of it."""
+
+import collections
+import contextlib
+import os
+import re
+import signal
+
+from house import (TRACERD, Timeline, folder, managed, need_kernel, need_program, parse, run, start, stopped_at_end,
+                   tracerd, wait_until)
+
+REPORT_LINE = re.compile(r"\s\[\d+\]\s+(?:\S+\s+)?\d+\.\d+:\s+(\S+):")
+# It stands in the file only: whose thread it is.
+OF_THE_FILE = "thread_owner"
+
+
+def reported(path):
+    """Events by name as trace-cmd counts them, of both buffers. -R: no plugins, one line an event."""
+    out, _ = run("trace-cmd", "report", "-R", "-i", path)
+    counts = collections.Counter(match[1] for line in out.splitlines() if (match := REPORT_LINE.search(line)))
+    del counts[OF_THE_FILE]
+    return counts
+
+
+def names(timeline):
+    """trace-cmd knows an EventSource's event as clr:event: its fields are the reader's to tell."""
+    counts = collections.Counter()
+    for event in timeline.kind("ev"):
+        system, name = event["name"].split(":", 1)
+        counts[name if event["src"] == "ftrace" or system == "clr" else "event"] += 1
+    return counts
+
+
+def lines_of(path):
+    """What the stream tells, without its numbering and what is about the run itself."""
+    lines = path.read_text().splitlines(keepends=True)
+    return [re.sub(r'"seq":\d+,', "", line) for line in lines if parse(line)["k"] not in ("hello", "bye", "hb")]
+
+
+def check_same(first, second):
+    assert len(first) == len(second), (len(first), len(second))
+    for number, (before, after) in enumerate(zip(first, second)):
+        assert before == after, f"line {number}: {before} came back as {after}"
+
+
+def check_recording(place, command, *options):
+    dat, lines, back = place / "a.dat", place / "a.ndjson", place / "b.ndjson"
+    # What came late, for lack of a processor, has no place in a file that is ordered by time.
+    tracerd("run", "-q", "--max-delay", "10s", *options, "-o", dat, "-o", lines, "--", *command)
+    timeline = Timeline(lines)
+    tracerd("replay", "-q", "-o", back, dat)
+    check_same(lines_of(lines), lines_of(back))
+    counts, report = names(timeline), reported(dat)
+    assert counts == report, (counts - report, report - counts)
+    return timeline
+
+
+def test_dat_of_kernel_and_runtime_is_read_back_the_same_by_both_readers(runtime):
+    need_kernel()
+    need_program("trace-cmd")
+    with folder() as place:
+        timeline = check_recording(place, managed(runtime, "story"))
+    assert timeline.count("clr:gc_start") > 0 and timeline.count("sched:sched_switch") > 0
+
+
+def test_dat_of_event_sources_is_read_back_the_same(runtime):
+    need_kernel()
+    need_program("trace-cmd")
+    with folder() as place:
+        check_recording(place, managed(runtime, "sources", 0, 1), "--no-kernel", "--provider", "Tracerd-Test",
+                        "--provider", "Tracerd-Test-Self")
+
+
+def test_dat_of_a_killed_tracerd_opens_in_both_readers():
+    need_kernel()
+    need_program("trace-cmd")
+    with folder() as place:
+        dat, back = place / "a.dat", place / "b.ndjson"
+        command = [TRACERD, "run", "-o", dat, "--", "sh", "-c", "for i in $(seq 4000); do /bin/true; done"]
+        with stopped_at_end(start(*command, start_new_session=True)) as process:
+            wait_until(lambda: dat.exists() and reported_if_any(dat) > 1000, "a second's events")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        report = reported(dat)
+        tracerd("replay", "-q", "-o", back, dat, expected=None)
+        assert names(Timeline(back)) == report
+
+
+def reported_if_any(path):
+    out, _ = run("trace-cmd", "report", "-R", "-i", path, expected=None)
+    return out.count("\n")

@@ -166,10 +166,29 @@ int dat_stream_loss(struct dat_stream *stream, uint64_t count)
     return 0;
 }
 
+/* A page with little in it: its records go to those that wait. */
+static int join_page(struct dat_stream *stream, struct trd_page *page)
+{
+    struct trd_page_event event;
+    int result = page->lost_events ? dat_stream_loss(stream, page->lost) : 0;
+
+    while (result == 0 && trd_page_next(page, &event) == 1)
+        result = dat_stream_record(stream, event.ts, event.data, event.size);
+    return result;
+}
+
 int dat_stream_page(struct dat_stream *stream, const uint8_t *bytes, size_t size)
 {
-    int result = write_page(stream, bytes, size);
+    struct trd_page page;
+    int result;
 
+    if (size > stream->page_size || trd_page_init(&page, bytes, size, &stream->layout) != 0)
+        return -EBADMSG;
+    if (page.end <= stream->page_size / 2)
+        return join_page(stream, &page);
+    result = dat_stream_flush(stream);
+    if (result == 0)
+        result = write_page(stream, bytes, size);
     if (result == 0)
         stream->size += stream->page_size;
     return result;

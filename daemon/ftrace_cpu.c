@@ -181,7 +181,8 @@ int ftrace_cpu_open(struct ftrace_cpu *cpu, const struct tracefs_instance *insta
     cpu->stats_fd = tracefs_open(instance, name, O_RDONLY);
     cpu->page_size = page_size;
     cpu->input.next = next;
-    cpu->input.watermark_ns = clock_now_ns();
+    /* Where pages go as they are, no record of ours makes others wait. */
+    cpu->input.watermark_ns = cpu->on_page ? UINT64_MAX : clock_now_ns();
     return 0;
 }
 
@@ -201,6 +202,18 @@ void ftrace_cpu_close(struct ftrace_cpu *cpu)
     free(cpu->spare);
     cpu->spare = NULL;
     cpu->in_page = false;
+}
+
+/* Pages that were handed out as they are: the kernel knows what was read of its ring. */
+static uint64_t count_read(const struct ftrace_cpu *cpu)
+{
+    char text[1024];
+    ssize_t got = cpu->stats_fd < 0 ? 0 : pread(cpu->stats_fd, text, sizeof(text) - 1, 0);
+
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    return stat_value(text, "\nread events: ");
 }
 
 static struct ftrace_pages *take_spare(struct ftrace_cpu *cpu)
@@ -242,6 +255,11 @@ static size_t read_page(struct ftrace_cpu *cpu)
         cpu->spare = page;
         return 0;
     }
+    if (cpu->on_page) {
+        cpu->on_page(cpu, page->bytes, (size_t)got);
+        cpu->spare = page;
+        return (size_t)got;
+    }
     append(cpu, page, (size_t)got);
     return (size_t)got;
 }
@@ -258,7 +276,8 @@ size_t ftrace_cpu_read(struct ftrace_cpu *cpu)
         if (got > 0)
             continue;
         /* Nothing was there: whatever comes was begun after the slack before this moment. */
-        cpu->input.watermark_ns = before_ns - COMMIT_SLACK_NS;
+        if (!cpu->on_page)
+            cpu->input.watermark_ns = before_ns - COMMIT_SLACK_NS;
         break;
     }
     return total;
@@ -269,5 +288,7 @@ void ftrace_cpu_finish(struct ftrace_cpu *cpu)
     while (read_page(cpu) > 0)
         ;
     cpu->is_closing = true;
+    if (cpu->on_page)
+        cpu->delivered = count_read(cpu);
     cpu->input.watermark_ns = UINT64_MAX;
 }

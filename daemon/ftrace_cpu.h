@@ -20,6 +20,8 @@ struct ftrace_cpu {
     struct trd_merge_input input;
     const struct trd_catalog *catalog;      /* borrowed */
     void (*on_end)(struct ftrace_cpu *cpu); /* everything was handed out */
+    /* Takes every sub-buffer as it is, instead of its records; NULL = records are handed out. */
+    void (*on_page)(struct ftrace_cpu *cpu, const uint8_t *bytes, size_t size);
     void *context;
     int32_t cpu;
     uint64_t delivered;

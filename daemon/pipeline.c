@@ -363,6 +363,32 @@ const char *pipeline_clock(const struct pipeline *pipeline)
     return pipeline->live || !source || !source->clock ? "mono" : source->clock;
 }
 
+bool pipeline_takes_pages(const struct pipeline *pipeline)
+{
+    const struct options *options = pipeline->options;
+    const struct sink *sink = pipeline->outlet.sinks;
+
+    if (!sink || options->filter || options->summary || options->command == COMMAND_SERVICE)
+        return false;
+    for (; sink; sink = sink->next)
+        if (!sink->page)
+            return false;
+    return true;
+}
+
+void pipeline_page(struct pipeline *pipeline, uint32_t cpu, const uint8_t *bytes, size_t size)
+{
+    for (struct sink *sink = pipeline->outlet.sinks; sink; sink = sink->next)
+        sink->page(sink, cpu, bytes, size);
+}
+
+void pipeline_cmdlines(struct pipeline *pipeline, const char *text, size_t size)
+{
+    for (struct sink *sink = pipeline->outlet.sinks; sink; sink = sink->next)
+        if (sink->cmdlines)
+            sink->cmdlines(sink, text, size);
+}
+
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink)
 {
     sink->pipeline = pipeline;

@@ -103,6 +103,11 @@ void pipeline_set_partial(struct pipeline *pipeline);
 void pipeline_pump(struct pipeline *pipeline);
 
 /* Of this machine and of now. */
+/* Nothing needs the records of the kernel: every sink takes its pages, and no filter or summary
+ * asks. */
+bool pipeline_takes_pages(const struct pipeline *pipeline);
+void pipeline_page(struct pipeline *pipeline, uint32_t cpu, const uint8_t *bytes, size_t size);
+void pipeline_cmdlines(struct pipeline *pipeline, const char *text, size_t size);
 bool pipeline_is_live(const struct pipeline *pipeline);
 uv_loop_t *pipeline_loop(struct pipeline *pipeline);
 /* For sources: names, thread ownership. */
@@ -131,6 +136,11 @@ struct sink {
     /* Every selected record in the order of the lines, borrowed for the call; a SPAN's ts_ns is its
      * begin. NULL: wants none. */
     void (*record)(struct sink *sink, const struct trd_record *record);
+    /* A sub-buffer of a CPU as the kernel gave it, not in the order of the records; borrowed for
+     * the call. NULL: wants records instead, and then all sinks get these. */
+    void (*page)(struct sink *sink, uint32_t cpu, const uint8_t *bytes, size_t size);
+    /* Lines `tid name` as tracefs has them in saved_cmdlines, where pages are taken. */
+    void (*cmdlines)(struct sink *sink, const char *text, size_t size);
     /* Schemas and symbols of a kernel whose records will come; lives as long as the pipeline. Also
      * called for those that were known before the sink. NULL: needs none. */
     void (*catalog)(struct sink *sink, const struct trd_catalog *catalog);

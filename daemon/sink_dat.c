@@ -148,6 +148,36 @@ static void record(struct sink *sink, const struct trd_record *record)
     check(dat, result);
 }
 
+static void page(struct sink *sink, uint32_t cpu, const uint8_t *bytes, size_t size)
+{
+    struct dat_sink *dat = (struct dat_sink *)sink;
+    int result = 0;
+
+    if (dat->file.failed)
+        return;
+    if (!dat->writer)
+        result = create_writer(dat);
+    if (result == 0)
+        result = trd_dat_writer_page(dat->writer, cpu, bytes, size);
+    check(dat, result);
+}
+
+/* Lines `tid name`. */
+static void cmdlines(struct sink *sink, const char *text, size_t size)
+{
+    struct dat_sink *dat = (struct dat_sink *)sink;
+    const char *end = text + size;
+
+    while (dat->writer && text < end) {
+        size_t line = strcspn(text, "\n");
+        size_t number = strcspn(text, " ");
+
+        if (number < line)
+            trd_dat_writer_set_comm(dat->writer, atoi(text), text + number + 1, line - number - 1);
+        text += line + 1;
+    }
+}
+
 static void catalog(struct sink *sink, const struct trd_catalog *catalog)
 {
     struct dat_sink *dat = (struct dat_sink *)sink;
@@ -191,6 +221,8 @@ int sink_dat_open(struct pipeline *pipeline, const char *path)
         return EXIT_USAGE;
     }
     dat->sink.record = record;
+    dat->sink.page = page;
+    dat->sink.cmdlines = cmdlines;
     dat->sink.catalog = catalog;
     dat->sink.end = end;
     pipeline_add_sink(pipeline, &dat->sink);

@@ -7,10 +7,8 @@ static const struct {
     const char *extension;
     int (*open)(struct pipeline *pipeline, const char *path);
 } forms[] = {
-    { ".ndjson", sink_file_open },
-    { ".ndjson.zst", sink_zst_open },
-    { ".pftrace", sink_perfetto_open },
-    { ".json", sink_chrome_open },
+    { ".ndjson", sink_file_open },      { ".ndjson.zst", sink_zst_open },
+    { ".pftrace", sink_perfetto_open }, { ".json", sink_chrome_open },
     { ".dat", sink_dat_open },
 };
 

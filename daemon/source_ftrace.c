@@ -255,6 +255,24 @@ static void refresh(struct source *source)
         read_cpus(ftrace);
 }
 
+static void on_page(struct ftrace_cpu *cpu, const uint8_t *bytes, size_t size)
+{
+    struct ftrace_source *ftrace = cpu->context;
+
+    pipeline_page(ftrace->pipeline, (uint32_t)cpu->cpu, bytes, size);
+}
+
+/* Of threads whose records nobody looked at. */
+static void tell_cmdlines(struct ftrace_source *ftrace)
+{
+    size_t size;
+    char *text = tracefs_read_root(&ftrace->instance, "saved_cmdlines", &size);
+
+    if (text)
+        pipeline_cmdlines(ftrace->pipeline, text, size);
+    free(text);
+}
+
 static int open_cpus(struct ftrace_source *ftrace)
 {
     long possible = sysconf(_SC_NPROCESSORS_CONF);
@@ -269,6 +287,8 @@ static int open_cpus(struct ftrace_source *ftrace)
         *cpu = (struct ftrace_cpu){
             .catalog = ftrace->catalog, .on_end = on_end, .context = ftrace, .cpu = (int32_t)i
         };
+        if (pipeline_takes_pages(ftrace->pipeline))
+            cpu->on_page = on_page;
         result = ftrace_cpu_open(cpu, &ftrace->instance, ftrace->page_size);
         if (result == 0)
             ftrace->cpu_count++;
@@ -288,6 +308,8 @@ static void stop(struct source *source)
     uv_timer_stop(&ftrace->timer);
     for (size_t i = 0; i < ftrace->cpu_count; i++)
         ftrace_cpu_finish(&ftrace->cpus[i]);
+    if (pipeline_takes_pages(ftrace->pipeline))
+        tell_cmdlines(ftrace);
     pipeline_pump(ftrace->pipeline);
 }
 

@@ -91,3 +91,23 @@ def test_dat_of_a_killed_tracerd_opens_in_both_readers():
 def reported_if_any(path):
     out, _ = run("trace-cmd", "report", "-R", "-i", path, expected=None)
     return out.count("\n")
+
+
+def test_dat_of_raw_pages_tells_every_process_and_what_the_kernel_lost():
+    """Nothing but .dat is asked for: pages go to the file as the kernel gave them."""
+    need_kernel()
+    need_program("trace-cmd")
+    processes = 500
+    command = ["sh", "-c", f"for i in $(seq {processes}); do /bin/true; done"]
+    with folder() as place:
+        for number, options in enumerate(((), ("--kernel-buffer", "128K", "-e", "sched:*", "-e", "raw_syscalls:*"))):
+            dat, back = place / f"{number}.dat", place / f"{number}.ndjson"
+            _, said = tracerd("run", *options, "-o", dat, "--", *command, expected=None)
+            tracerd("replay", "-q", "-o", back, dat, expected=None)
+            timeline = Timeline(back)
+            assert names(timeline) == reported(dat)
+            told = sum(int(record["n"]) for record in timeline.kind("lost"))
+            known = re.search(r"lost=(\d+)", said)
+            assert told == (int(known[1]) if known else 0), (told, said)
+            if told == 0:
+                assert timeline.count("sched:sched_process_exit") >= processes

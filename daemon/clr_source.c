@@ -20,7 +20,7 @@
  */
 #define QUEUED_BYTES_MIN (16u << 20)
 #define SWEEP_BYTES_MAX (64u << 20)
-#define MARK_INTERVAL_MS 20   /* half of what an event may wait for in all */
+#define MARK_INTERVAL_MS 40   /* what an event of a quiet process may wait for */
 #define GREETING_WAIT_MS 5000 /* a client that connects and stays silent must not stay for ever */
 #define WATCH_MS 500          /* a process that sends no marks for so long may be dead */
 #define DETACH_WAIT_MS 2000

@@ -26,7 +26,7 @@
 /* Readings follow each other closely while much comes. Otherwise they come with the news of others
  * (refresh), and by themselves when those stay away. */
 #define READ_MIN_MS 1
-#define READ_MAX_MS 25
+#define READ_MAX_MS 45
 #define REFRESH_NS UINT64_C(5000000)
 #define FOLLOW_TRIES_MAX 100 /* a process that makes threads faster than /proc lists them */
 

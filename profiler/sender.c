@@ -213,28 +213,34 @@ static void say_goodbye(void)
     (void)connection_send(&sender.connection, TRD_FRAME_BYE, &goodbye, sizeof(goodbye), NULL, 0);
 }
 
-/* Sleeps until a wake-up, the daemon's word or the next mark. */
-static void wait_for_work(int timeout_ms)
+/* Sleeps until a wake-up, the daemon's word or the next mark; whether the daemon has spoken. */
+static bool wait_for_work(int timeout_ms)
 {
     struct pollfd fds[2] = { { .fd = sender.wake_fd, .events = POLLIN },
                              { .fd = sender.connection.fd, .events = POLLIN } };
+    nfds_t count = sender.connection.fd >= 0 ? 2 : 1;
     uint64_t wakes;
 
-    if (poll(fds, sender.connection.fd >= 0 ? 2 : 1, timeout_ms) > 0 && fds[0].revents)
+    if (poll(fds, count, timeout_ms) <= 0)
+        return false;
+    if (fds[0].revents)
         (void)!read(sender.wake_fd, &wakes, sizeof(wakes));
+    return count == 2 && fds[1].revents;
 }
 
 static int serve(int mark_interval_ms)
 {
+    bool has_spoken = true; /* a word may have come together with WELCOME */
     int result = 0;
 
     while (result == 0 && !should_finish()) {
-        result = sweep(&sender.connection);
+        if (has_spoken)
+            result = connection_receive(&sender.connection, obey);
+        if (result == 0)
+            result = sweep(&sender.connection);
         elt_tell_untold();
         if (result == 0)
-            wait_for_work(mark_interval_ms);
-        if (result == 0)
-            result = connection_receive(&sender.connection, obey);
+            has_spoken = wait_for_work(mark_interval_ms);
     }
     if (result == 0)
         say_goodbye();
@@ -307,7 +313,7 @@ static void *run(void *argument)
         sender.greeted = sender.greeted || greeted;
         delay_ms = next_delay_ms(delay_ms, greeted);
         if (!should_finish())
-            wait_for_work(delay_ms);
+            (void)wait_for_work(delay_ms);
     } while (!should_finish());
     atomic_store(&sender.running, 0);
     (void)syscall(SYS_futex, &sender.running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

@@ -109,14 +109,10 @@ def soak_under_valgrind(runtime):
         check(path, report)
 
 
-# What valgrind says of the runtime's own code is not ours to judge: only what has the profiler on its stack. 8.0.34 ends
-# with SIGSEGV under valgrind 3.19 after some seconds of this program, without any profiler as well. 9.0.23 does with ours;
-# without one it was only seen to survive five seconds, so whose fault that is is not decided.
-
-
-def test_soak_under_valgrind_finds_nothing_in_the_profiler_on_3_1():
-    need_program("valgrind")
-    soak_under_valgrind("3.1")
+# What valgrind says of the runtime's own code is not ours to judge: only what has the profiler on its stack. Under valgrind
+# 3.19 this program ends with SIGSEGV after some seconds on 8.0.34 without any profiler, and on 3.1.3 with one that does
+# nothing, so these are left out. 9.0.23 does so with ours; without one it was only seen to survive five seconds, so whose
+# fault that is is not decided.
 
 
 def test_soak_under_valgrind_finds_nothing_in_the_profiler_on_10():

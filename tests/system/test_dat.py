@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from house import (TRACERD, Timeline, folder, managed, need_kernel, need_program, parse, run, start, stopped_at_end,
+from house import (BUILD, TRACERD, Timeline, folder, managed, need, need_kernel, need_program, parse, run, start, stopped_at_end,
                    tracerd, wait_until)
 
 REPORT_LINE = re.compile(r"\s\[\d+\]\s+(?:\S+\s+)?\d+\.\d+:\s+(\S+):")
@@ -111,3 +111,20 @@ def test_dat_of_raw_pages_tells_every_process_and_what_the_kernel_lost():
             assert told == (int(known[1]) if known else 0), (told, said)
             if told == 0:
                 assert timeline.count("sched:sched_process_exit") >= processes
+
+
+def test_dat_opens_in_the_library_of_kernelshark_with_the_same_counts(runtime):
+    need_kernel()
+    judge = BUILD / "bin" / "tests" / "kshark_counts"
+    need(judge.exists(), "libkshark-dev and libjson-c-dev, when this was configured")
+    with folder() as place:
+        dat, lines = place / "a.dat", place / "a.ndjson"
+        tracerd("run", "-q", "-o", dat, "-o", lines, "--", *managed(runtime, "story"))
+        out, _ = run(judge, dat)
+        counts = collections.Counter()
+        for line in out.splitlines():
+            stream, name, count = line.split()
+            assert (stream == "1") == name.startswith("clr/"), line
+            counts[name.split("/")[1]] += int(count)
+        del counts[OF_THE_FILE]
+        assert counts == names(Timeline(lines))

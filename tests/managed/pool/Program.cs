@@ -34,6 +34,8 @@ namespace Tracerd.Managed
 
             gate.Set();
             done.Wait();
+            // The pool counts an item when it has come back from it.
+            SpinWait.SpinUntil(() => ThreadPool.CompletedWorkItemCount >= items);
             Console.Out.Write("{\"pid\":" + Process.GetCurrentProcess().Id
                 + ",\"runtime\":" + Report.Quote(Environment.Version.ToString())
                 + ",\"items\":" + items + ",\"threads\":" + threads

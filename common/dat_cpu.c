@@ -418,10 +418,10 @@ void dat_cpu_init(struct dat_cpu *cpu, struct dat *dat, const struct dat_buffer 
         .first_ts_ns = DAT_CPU_NO_TIME,
         .last_ts_ns = DAT_CPU_NO_TIME,
     };
-    cpu->is_clr = strcmp(buffer->public.name, DAT_CLR_BUFFER) == 0;
     forget_event(cpu);
     reset_head(cpu);
     find_end(cpu, range);
+    cpu->is_clr = cpu->end > cpu->begin && strcmp(buffer->public.name, DAT_CLR_BUFFER) == 0;
     cpu->ticks = clock->tsc_mult && counts_ticks(buffer->public.clock);
     cpu->plain_time = !cpu->ticks && clock->cpu_count == 0;
     cpu->released = cpu->at;

@@ -352,6 +352,15 @@ static int start(struct trd_lines *lines)
     return result;
 }
 
+/* Events of the CLR name threads and code of what follows: they are read in their order. */
+static bool has_clr(const struct trd_reader *reader)
+{
+    for (size_t i = 0; i < reader->cpu_count; i++)
+        if (reader->cpus[i].is_clr)
+            return true;
+    return false;
+}
+
 int trd_lines_create(struct trd_lines **out, struct trd_reader *reader,
                      const struct trd_lines_rules *rules, uint64_t seq)
 {
@@ -360,6 +369,8 @@ int trd_lines_create(struct trd_lines **out, struct trd_reader *reader,
 
     if (rules->threads < 1 || rules->threads > TRD_LINES_THREADS_MAX)
         return -EINVAL;
+    if (has_clr(reader))
+        return -ENOTSUP;
     lines = calloc(1, sizeof(*lines));
     if (!lines)
         return -ENOMEM;

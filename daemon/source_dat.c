@@ -141,17 +141,6 @@ static void name_clock(struct dat_source *dat)
         }
 }
 
-/* Events of the CLR name threads and code of what follows: they are read in their order. */
-static bool has_clr(const struct trd_reader *reader)
-{
-    const struct trd_reader_buffer *buffer;
-
-    for (size_t i = 0; (buffer = trd_reader_buffer(reader, i)); i++)
-        if (strcmp(buffer->name, "clr") == 0)
-            return true;
-    return false;
-}
-
 int source_dat_open(struct pipeline *pipeline, const char *path)
 {
     struct dat_source *dat = calloc(1, sizeof(*dat));
@@ -171,7 +160,7 @@ int source_dat_open(struct pipeline *pipeline, const char *path)
     dat->pipeline = pipeline;
     source_set_name(&dat->source, path);
     name_clock(dat);
-    if (!dat->mixed_clocks && !has_clr(dat->reader))
+    if (!dat->mixed_clocks)
         dat->source.reader = dat->reader;
     pipeline_add_catalog(pipeline, trd_reader_catalog(dat->reader));
     pipeline_add_source(pipeline, &dat->source);

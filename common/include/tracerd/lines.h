@@ -4,10 +4,10 @@
  * what one thread would write. For callers with a core to spare (replay, conversion) and a single
  * file; whoever has several, or must not wait, uses reader.h and json.h.
  *
- * Only the plain part of a file can be cut into slices: an uncompressed one, up to where it is
- * damaged, disordered or lacks formats. trd_lines_next hands out that part, then leaves the reader
- * at the record that follows it. All threads, the caller's own among them, take slices; they are
- * few at a time, so memory is bounded and a slow receiver holds them back.
+ * Only the plain part of a file can be cut into slices: an uncompressed one, without events of the
+ * CLR, up to where it is damaged, disordered or lacks formats. trd_lines_next hands out that part,
+ * then leaves the reader at the record that follows it. All threads, the caller's own among them,
+ * take slices; they are few at a time, so memory is bounded and a slow receiver holds them back.
  */
 #ifndef TRACERD_LINES_H
 #define TRACERD_LINES_H

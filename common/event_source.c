@@ -252,6 +252,12 @@ static void finish_if_whole(struct event_sources *sources, struct told *told)
         told->source = share_source(sources, told);
 }
 
+static bool is_described_alike(const struct told *a, const struct told *b)
+{
+    return a->id == b->id && a->version == b->version && a->count == b->count &&
+           strcmp(a->name, b->name) == 0;
+}
+
 void event_sources_describe(struct event_sources *sources, const struct trd_record *record)
 {
     char provider[NAME_MAX_SIZE], name[NAME_MAX_SIZE];
@@ -279,6 +285,10 @@ void event_sources_describe(struct event_sources *sources, const struct trd_reco
         destroy_told(told);
         return;
     }
+    /* Two threads that meet a kind of event at once both describe it: what is known goes on until
+     * it is known again. */
+    if (old && is_described_alike(old, told))
+        told->source = ((struct told *)old)->source;
     if (old)
         destroy_told(old);
     finish_if_whole(sources, told);

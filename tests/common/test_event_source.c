@@ -153,6 +153,19 @@ static void test_descriptions_that_interleave_are_whole_in_the_end(void **state)
     expect("\"name\":\"My-Source:Pair\",\"args\":{\"left\":1,\"right\":\"\"}");
 }
 
+static void test_description_told_again_is_known_all_the_while(void **state)
+{
+    (void)state;
+    describe_pair(PID, 5);
+    describe(PID, 5, 2, "My-Source", "Pair");
+    happen(PID, 5, "\1\0\0\0\0", 6, 6, 0);
+    expect("\"name\":\"My-Source:Pair\",\"args\":{\"left\":1,\"right\":\"\"}");
+    describe(PID, 5, 2, "My-Source", "Other");
+    happen(PID, 5, "\1\0\0\0\0", 6, 6, 0);
+    expect("\"name\":\"clr:event\",\"args\":{\"activity_low\":\"0\",\"activity_high\":\"0\","
+           "\"schema\":5,\"payload_size\":6}");
+}
+
 static void test_cut_payload_has_what_came_whole_and_one_cut_text(void **state)
 {
     (void)state;
@@ -250,6 +263,7 @@ int main(void)
         TEST(test_event_gets_name_and_fields_of_its_description),
         TEST(test_event_without_a_whole_description_stays_as_it_is),
         TEST(test_descriptions_that_interleave_are_whole_in_the_end),
+        TEST(test_description_told_again_is_known_all_the_while),
         TEST(test_cut_payload_has_what_came_whole_and_one_cut_text),
         TEST(test_bytes_without_a_field_and_the_activity_come_last),
         TEST(test_arrays_keep_their_elements_types),

@@ -160,8 +160,6 @@ int dat_stream_loss(struct dat_stream *stream, uint64_t count)
         stream->untold = TRD_LOST_UNKNOWN;
     else
         stream->untold += count;
-    if (count != TRD_LOST_UNKNOWN)
-        stream->lost += count;
     stream->has_untold = true;
     return 0;
 }

@@ -12,7 +12,7 @@ struct dat_stream {
     uint64_t begin; /* of its region in the file */
     uint64_t size;  /* written so far, whole sub-buffers */
     uint64_t room;  /* of its region */
-    uint64_t lost;  /* in all, for the statistics */
+    uint64_t lost;  /* in all, for the statistics: kept by the writer */
     /* private */
     const struct trd_dat_target *target; /* borrowed from the writer */
     struct trd_page_layout layout;

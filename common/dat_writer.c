@@ -382,8 +382,10 @@ static int write_kernel(struct trd_dat_writer *writer, const struct trd_record *
         return 0;
     }
     note_cpu(writer, (uint32_t)record->cpu);
-    if (record->kind == TRD_KIND_LOST)
+    if (record->kind == TRD_KIND_LOST) {
+        stream->lost += record->lost != TRD_LOST_UNKNOWN ? record->lost : 0;
         return dat_stream_loss(stream, record->lost);
+    }
     if (record->schema == writer->sched_switch)
         note_switch(writer, record);
     return dat_stream_record(stream, record->ts_ns, record->data, record->size);

@@ -216,6 +216,33 @@ static uint64_t count_read(const struct ftrace_cpu *cpu)
     return stat_value(text, "\nread events: ");
 }
 
+/*
+ * A page that goes as it is tells its own loss; what it claims beyond the kernel's count is taken
+ * out of it. Readers find what no page told in the statistics at the end.
+ */
+static void cap_loss(struct ftrace_cpu *cpu, uint8_t *bytes, size_t size)
+{
+    const struct trd_page_layout *layout = trd_catalog_get_layout(cpu->catalog);
+    uint64_t known, untold, commit = 0;
+    struct trd_page page;
+
+    if (trd_page_init(&page, bytes, size, layout) != 0 || !page.lost_events ||
+        page.lost == TRD_LOST_UNKNOWN)
+        return;
+    known = count_lost(cpu);
+    untold = known > cpu->told_by_pages ? known - cpu->told_by_pages : 0;
+    if (page.lost <= untold) {
+        cpu->told_by_pages += page.lost;
+        return;
+    }
+    cpu->told_by_pages += untold;
+    memcpy(bytes + layout->data_offset + page.end, &untold, layout->long_size);
+    if (untold > 0)
+        return;
+    commit = page.end; /* without the marks of a loss */
+    memcpy(bytes + layout->commit_offset, &commit, layout->commit_size);
+}
+
 static struct ftrace_pages *take_spare(struct ftrace_cpu *cpu)
 {
     struct ftrace_pages *page = cpu->spare;
@@ -256,6 +283,7 @@ static size_t read_page(struct ftrace_cpu *cpu)
         return 0;
     }
     if (cpu->on_page) {
+        cap_loss(cpu, page->bytes, (size_t)got);
         cpu->on_page(cpu, page->bytes, (size_t)got);
         cpu->spare = page;
         return (size_t)got;

@@ -40,6 +40,7 @@ struct ftrace_cpu {
     bool is_closing;
     uint64_t kernel_lost; /* of the kernel's count, told so far or pending */
     uint64_t pending_lost;
+    uint64_t told_by_pages; /* of the kernel's count, where pages go as they are */
     uint64_t last_ts_ns;
 };
 

@@ -25,6 +25,7 @@ def arena_memory(pid):
 
 def crowd(runtime, how, count, each, *options, **environment):
     """The program run to its end: its timeline, its report, and the memory of the arena while all threads had a ring."""
+    os.environ.pop("TRACERD_RING_BYTES", None)  # of the size they have by themselves
     with folder() as place:
         process = start(TRACERD, "run", "-q", "-o", place / "out.ndjson", "--no-kernel", *options, "--",
                         *managed(runtime, "crowd", how, count, each), stdin=-1, env={**os.environ, **environment})

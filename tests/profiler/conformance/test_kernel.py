@@ -25,8 +25,10 @@ def blocked_interval(cell, call, begin, end):
     switches = [event for event in of_it if event["name"] == "sched:sched_switch" and entered < int(event["ts"]) < left]
     out = [int(event["ts"]) for event in switches if event["args"]["prev_pid"] == tid
            and "S" in event["args"]["prev_state"]["names"]]
-    back = [int(event["ts"]) for event in switches if event["args"]["next_pid"] == tid]
-    assert out and back and out[0] < back[-1], f"call {call}: never off the CPU in {len(switches)} switches"
+    # A switch from the idle task this kernel (6.18, in a virtual machine) mostly does not tell, of any task and without any
+    # filter: then leaving the call is what shows the thread back on a CPU.
+    back = [int(event["ts"]) for event in switches if event["args"]["next_pid"] == tid] or [left]
+    assert out and out[0] < back[-1], f"call {call}: never off the CPU in {len(switches)} switches"
     assert {event["pid"] for event in enters + exits} == {cell.pid}
     return entered, left, back[-1] - out[0]
 

@@ -96,12 +96,12 @@ static struct part element(struct part array, uint64_t index)
 
 static struct part find(const struct trd_record *record, const struct json_args_name *name)
 {
-    struct part args = { record->args_json, record->args_json + record->args_json_size };
     struct part value;
 
     if (!record->args_json)
         return nothing;
-    value = member(args, name->text, name->size);
+    value = member((struct part){ record->args_json, record->args_json + record->args_json_size },
+                   name->text, name->size);
     return name->has_index ? element(value, name->index) : value;
 }
 

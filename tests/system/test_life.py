@@ -214,7 +214,7 @@ def test_child_of_a_traced_program_is_not_traced_unless_followed(runtime):
 def test_two_programs_at_once_are_told_apart():
     with folder() as place:
         story = managed("10", "story"), managed("8", "story")
-        script = f"{' '.join(story[0])} & {' '.join(story[1])}; wait"
+        script = f"cd {place}; {' '.join(story[0])} >first & {' '.join(story[1])} >second; wait; cat first second"
         out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--", "sh", "-c", script)
         timeline = Timeline(place / "out.ndjson")
     reports = [json.loads(line) for line in out.splitlines()]

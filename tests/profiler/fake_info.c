@@ -436,7 +436,6 @@ static HRESULT get_il_map(void *self, UINT_PTR start, ULONG32 capacity, ULONG32 
 static HRESULT start_session(void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVIDER_CONFIG *configs,
                              BOOL rundown, EVENTPIPE_SESSION *out)
 {
-    fake.sessions_started++;
     fake.config_count = count;
     for (uint32_t i = 0; i < count && i < FAKE_CONFIGS; i++) {
         fake.configs[i].keywords = configs[i].keywords;
@@ -445,6 +444,7 @@ static HRESULT start_session(void *self, uint32_t count, COR_PRF_EVENTPIPE_PROVI
         for (size_t k = 0; k + 1 < sizeof(fake.configs[i].name) && configs[i].providerName[k]; k++)
             fake.configs[i].name[k] = (char)configs[i].providerName[k];
     }
+    fake.sessions_started++; /* publishes the configs to the test, which waits for it */
     GIVE(out, FAKE_SESSION);
     return fake.hr;
 }

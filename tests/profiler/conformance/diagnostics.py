@@ -18,9 +18,11 @@ def _text(text):
 
 
 def _socket_of(pid):
-    found = list(pathlib.Path("/tmp").glob(f"dotnet-diagnostic-{pid}-*-socket"))
-    assert len(found) == 1, f"{len(found)} diagnostics sockets of process {pid}"
-    return str(found[0])
+    """By its start time as well: killed processes leave theirs, and process ids come again."""
+    started = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    path = pathlib.Path(f"/tmp/dotnet-diagnostic-{pid}-{started}-socket")
+    assert path.exists(), f"process {pid} has no {path}"
+    return str(path)
 
 
 def attach(pid, library, class_id, data=b"", timeout_ms=10000):

@@ -12,7 +12,7 @@
 
 struct parallel;
 
-/* NULL if there is one core only, or the file cannot be read so: then the reader is as it was. */
+/* NULL if the file cannot be read so: then the reader is as it was. */
 struct parallel *parallel_create(struct trd_reader *reader, const struct options *options,
                                  uint64_t seq);
 /* As trd_lines_next; `stopping`: what is under way is the last. */

@@ -30,7 +30,7 @@ struct trd_lines_rules {
     /* Once for each record whose line is handed out. NULL = nothing is to be noted. */
     void (*note)(void *state, const struct trd_record *record);
     void *states[TRD_LINES_THREADS_MAX]; /* borrowed until destroy */
-    unsigned threads;                    /* with the caller's; 2 to TRD_LINES_THREADS_MAX */
+    unsigned threads;                    /* with the caller's; 1 to TRD_LINES_THREADS_MAX */
     size_t slice_bytes;                  /* of the file; 0 = what a core's cache holds */
 };
 

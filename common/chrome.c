@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "idmap.h"
 
 #define THREADS_MAX (1u << 20)
@@ -115,19 +116,12 @@ static void begin(struct trd_chrome *chrome)
     chrome->begun = true;
 }
 
-static uint64_t hash(const char *bytes, size_t size)
-{
-    uint64_t value = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ (uint8_t)bytes[i]) * 0x100000001b3u;
-    return value | 1;
-}
-
 /* Viewers show the last name that a thread was given. */
 static void name_thread(struct trd_chrome *chrome, const struct trd_record *record)
 {
-    void *name = (void *)(uintptr_t)hash(record->thread, record->thread_size), *old;
+    void *name =
+             (void *)(uintptr_t)(hash_bytes(HASH_START, record->thread, record->thread_size) | 1),
+         *old;
 
     if (record->thread_size == 0 || record->pid < 0 ||
         idmap_get(&chrome->threads, (uint32_t)record->pid, (uint32_t)record->tid) == name)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "hash.h"
 
 #define NAME_MAX_SIZE TRD_TEXT_MAX
 #define COLLISIONS_MAX 4
@@ -84,16 +85,9 @@ void event_sources_finish(struct event_sources *sources)
 
 /* Making a schema of a description */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static uint64_t hash_told(const struct told *told)
 {
-    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), told->name, strlen(told->name));
+    uint64_t hash = hash_bytes(HASH_START, told->name, strlen(told->name));
 
     for (size_t i = 0; i < told->count; i++) {
         const struct told_field *field = &told->fields[i];

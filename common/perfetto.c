@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "perfetto_private.h"
 
 /* protos/perfetto/trace: Trace, TracePacket */
@@ -150,16 +151,6 @@ static int write_out(struct trd_perfetto *perfetto)
     return result;
 }
 
-static uint64_t hash(const void *bytes, size_t size)
-{
-    const uint8_t *at = bytes;
-    uint64_t value = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ at[i]) * 0x100000001b3u;
-    return value;
-}
-
 static void announce(struct trd_perfetto *perfetto, enum perfetto_intern kind,
                      const struct text *text)
 {
@@ -186,7 +177,7 @@ static struct text *find_text(const struct trd_perfetto *perfetto, enum perfetto
 uint64_t perfetto_intern(struct trd_perfetto *perfetto, enum perfetto_intern kind,
                          const char *bytes, size_t size)
 {
-    uint64_t key = hash(bytes, size);
+    uint64_t key = hash_bytes(HASH_START, bytes, size);
     struct text *text = find_text(perfetto, kind, bytes, size, key);
     void *old;
 
@@ -215,7 +206,7 @@ static uint64_t uuid_of(uint64_t kind, uint64_t a, uint64_t b)
 {
     const uint64_t key[3] = { kind, a, b };
 
-    return hash(key, sizeof(key)) | 1;
+    return hash_bytes(HASH_START, key, sizeof(key)) | 1;
 }
 
 /* Has it been announced with this name? If not, it is now. */
@@ -251,7 +242,8 @@ static uint64_t process_track(struct trd_perfetto *perfetto, int32_t pid)
 static uint64_t thread_track(struct trd_perfetto *perfetto, const struct trd_record *record)
 {
     uint64_t uuid = uuid_of(2, (uint32_t)record->pid, (uint32_t)record->tid);
-    uint64_t name = record->thread_size ? hash(record->thread, record->thread_size) : 0;
+    uint64_t name =
+        record->thread_size ? hash_bytes(HASH_START, record->thread, record->thread_size) : 0;
     struct proto_out *packet;
     size_t track, thread;
 
@@ -275,7 +267,7 @@ static uint64_t thread_track(struct trd_perfetto *perfetto, const struct trd_rec
 static uint64_t child_track(struct trd_perfetto *perfetto, uint64_t parent, const char *name,
                             bool is_counter)
 {
-    uint64_t uuid = uuid_of(3, parent, hash(name, strlen(name)));
+    uint64_t uuid = uuid_of(3, parent, hash_bytes(HASH_START, name, strlen(name)));
     struct proto_out *packet;
     size_t track, counter;
 

@@ -39,7 +39,7 @@ static bool put_name_of_value(struct proto_out *out, const struct trd_field *fie
     return false;
 }
 
-static bool put_reference(const struct trd_perfetto *perfetto, struct proto_out *out,
+static void put_reference(const struct trd_perfetto *perfetto, struct proto_out *out,
                           const struct trd_record *record, const struct trd_field *field,
                           uint64_t id)
 {
@@ -54,7 +54,6 @@ static bool put_reference(const struct trd_perfetto *perfetto, struct proto_out 
         proto_bytes(out, ANNOTATION_STRING, name, size);
     else
         proto_uint(out, ANNOTATION_POINTER, id);
-    return true;
 }
 
 static void put_float(struct proto_out *out, const struct trd_field *field, uint64_t bits)
@@ -87,7 +86,7 @@ static void put_int(const struct trd_perfetto *perfetto, struct proto_out *out,
     case TRD_MEANING_MODULE:
     case TRD_MEANING_ASSEMBLY:
     case TRD_MEANING_TYPE:
-        (void)put_reference(perfetto, out, record, field, value);
+        put_reference(perfetto, out, record, field, value);
         return;
     case TRD_MEANING_ENUM:
         if (put_name_of_value(out, field, value))

@@ -484,8 +484,8 @@ static void finish(struct pipeline *pipeline)
         outlet_end(&pipeline->outlet);
 }
 
-/* The plain part of a file: lines come ready. 1 while there may be more. */
-static int pump_parallel(struct pipeline *pipeline)
+/* The plain part of a file: lines come ready. */
+static void pump_parallel(struct pipeline *pipeline)
 {
     struct trd_lines_batch batch;
 
@@ -494,7 +494,7 @@ static int pump_parallel(struct pipeline *pipeline)
             parallel_sum_up(pipeline->parallel, &pipeline->selection.tally, pipeline->summary);
             parallel_destroy(pipeline->parallel);
             pipeline->parallel = NULL;
-            return 1;
+            return;
         }
         outlet_batch(&pipeline->outlet, &batch);
         pipeline->filtered += batch.filtered;
@@ -502,7 +502,6 @@ static int pump_parallel(struct pipeline *pipeline)
             pipeline->last_ts_ns = batch.read_ns;
         pipeline->sources->count(pipeline->sources, &batch);
     }
-    return 1;
 }
 
 /* Record by record. */
@@ -530,7 +529,7 @@ static void refresh(struct pipeline *pipeline)
 static void pump(struct pipeline *pipeline)
 {
     uint64_t now_ns = pipeline->live ? clock_now_ns() : 0;
-    int result;
+    int result = 1;
 
     if (pipeline->pumping || pipeline->finished)
         return;
@@ -538,7 +537,10 @@ static void pump(struct pipeline *pipeline)
     if (!pipeline->started)
         start(pipeline);
     refresh(pipeline);
-    result = pipeline->parallel ? pump_parallel(pipeline) : pump_records(pipeline, now_ns);
+    if (pipeline->parallel)
+        pump_parallel(pipeline);
+    else
+        result = pump_records(pipeline, now_ns);
     write_heartbeat(pipeline, now_ns);
     if (pipeline->live)
         outlet_flush(&pipeline->outlet);

@@ -296,7 +296,7 @@ static bool is_other_profiler(const struct doctor *doctor, const char *path)
     bool is_one;
 
     if ((length > 0 && strncmp(path, doctor->runtime, length) == 0 && path[length] == '/') ||
-        strstr(path, "/" PROFILER_LIBRARY_STEM) || !strstr(path, ".so"))
+        profiler_library_is_ours(path) || !strstr(path, ".so"))
         return false;
     (void)snprintf(full, sizeof(full), "/proc/%d/root%s", doctor->target.pid, path);
     if (elf_open(&library, full) != 0)
@@ -309,7 +309,7 @@ static bool is_other_profiler(const struct doctor *doctor, const char *path)
 static bool is_ours(const struct doctor *doctor, const char *path)
 {
     (void)doctor;
-    return strstr(path, "/" PROFILER_LIBRARY_STEM) != NULL;
+    return profiler_library_is_ours(path);
 }
 
 /* Our library stays mapped after a detach; its thread does not stay. */

@@ -1,5 +1,6 @@
 /* The request itself: its message, and what the runtime's answer means. */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "hresult.h"
 #include "log.h"
 #include "options.h"
+#include "profiler_library.h"
 #include "target_linux.h"
 
 #define ATTACH_TIMEOUT_MS 15000
@@ -43,9 +45,17 @@ char *dotnet_target_holder(pid_t pid)
     return holder;
 }
 
+/* In this version or another one. */
 static bool is_ours_loaded(const struct dotnet_target *target)
 {
-    return target_maps(target->pid, strrchr(target->library, '/')) == 1;
+    char *maps = target_read_maps(target->pid), path[PATH_MAX];
+    const char *at = maps;
+    bool found = false;
+
+    while (at && !found && target_next_code(&at, path, sizeof(path)))
+        found = strcmp(path, target->library) == 0 || profiler_library_is_ours(path);
+    free(maps);
+    return found;
 }
 
 /*

@@ -111,3 +111,17 @@ int profiler_library_check(const char *path)
         log_error("the profiler library cannot be loaded: path=%s, reason=\"%s\"", path, reason);
     return result;
 }
+
+/* libtracerd_profiler.so, libtracerd_profiler-0123456789abcdef.so; once removed, "… (deleted)". */
+bool profiler_library_is_ours(const char *path)
+{
+    const char *name = strrchr(path, '/');
+
+    name = name ? name + 1 : path;
+    if (strncmp(name, PROFILER_LIBRARY_STEM, sizeof(PROFILER_LIBRARY_STEM) - 1) != 0)
+        return false;
+    name += sizeof(PROFILER_LIBRARY_STEM) - 1;
+    if (*name == '-')
+        name += 1 + strspn(name + 1, "0123456789abcdef");
+    return strcmp(name, ".so") == 0 || strcmp(name, ".so (deleted)") == 0;
+}

@@ -2,6 +2,7 @@
 #ifndef TRACERD_DAEMON_PROFILER_LIBRARY_H
 #define TRACERD_DAEMON_PROFILER_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PROFILER_LIBRARY_NAME "libtracerd_profiler.so"
@@ -21,5 +22,7 @@ int profiler_library_locate(char *out, size_t size);
 int profiler_library_check(const char *path);
 /* The same with the loader's reason in `reason` instead. */
 int profiler_library_try(const char *path, char *reason, size_t size);
+/* By its name: is this file the library, of whatever version and wherever it lies? */
+bool profiler_library_is_ours(const char *path);
 
 #endif

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "clr_tids.h"
+#include "profiler_library.h"
 #include "target_linux.h"
 #include "tracefs_linux.h"
 
@@ -177,6 +178,30 @@ static void test_maps_match_whole_file_names(void **state)
     assert_true(target_maps(0x7ffffffe, "/x") < 0);
 }
 
+static void test_library_is_ours_in_every_version(void **state)
+{
+    static const struct {
+        const char *path;
+        bool is_ours;
+    } cases[] = {
+        { "/usr/lib/tracerd/libtracerd_profiler.so", true },
+        { "/usr/lib/tracerd/libtracerd_profiler-0123456789abcdef.so", true },
+        { "/tmp/x/libtracerd_profiler-00ff.so (deleted)", true },
+        { "libtracerd_profiler.so", true },
+        { "/usr/lib/libtracerd_profiler_asan.so", false },
+        { "/usr/lib/libtracerd_profiler-else.so", false },
+        { "/usr/lib/libtracerd_profiler.so.1", false },
+        { "/usr/lib/libtracerd_profiler", false },
+        { "/libtracerd_profiler.so/other.so", false },
+        { "", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (profiler_library_is_ours(cases[i].path) != cases[i].is_ours)
+            fail_msg("%s", cases[i].path);
+}
+
 /* Namespaces */
 
 static void skip_without_root(void)
@@ -283,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_name_with_parentheses_does_not_confuse),
         cmocka_unit_test(test_user_group_and_environment_are_its_own),
         cmocka_unit_test(test_maps_match_whole_file_names),
+        cmocka_unit_test(test_library_is_ours_in_every_version),
         cmocka_unit_test(test_thread_of_our_namespace_has_one_number),
         cmocka_unit_test(test_other_mount_namespace_is_another_root),
         cmocka_unit_test(test_threads_of_another_pid_namespace_are_found_at_once),

@@ -156,3 +156,16 @@ def test_attach_to_a_stopped_process_waits_and_traces_when_it_goes_on():
             process.send_signal(signal.SIGINT)
             finish(process)
         assert Timeline(place / "out.ndjson").count("clr:exception_thrown", idle.pid) == 1
+
+
+def test_attach_to_a_process_with_another_version_of_the_profiler_says_so():
+    """One slot, and in it a library under the name of its content, as an installed one has: it is ours all the same."""
+    with folder() as place:
+        other = place / "libtracerd_profiler-0123456789abcdef.so"
+        shutil.copy(BUILD / "lib" / "libtracerd_profiler.so", other)
+        idle = Idle("3.1", prefix=(TRACERD, "run", "--no-kernel", "-o", place / "out.ndjson", "--"),
+                    env={**os.environ, "TRACERD_PROFILER": str(other)})
+        with stopped_at_end(idle.process):
+            _, err = tracerd("--pid", idle.pid, "--no-kernel", "-o", place / "second.ndjson", expected=3)
+            assert "is traced by another tracerd already" in err, err
+            idle.end()

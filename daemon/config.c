@@ -74,6 +74,27 @@ static int set_categories(const char *path, const char *key, const json_t *value
     return 0;
 }
 
+static int set_providers(const char *path, const char *key, const json_t *value,
+                         struct options *options)
+{
+    char list[TRD_PROVIDERS_SIZE_MAX + 1];
+    size_t i;
+    json_t *item;
+
+    if (!json_is_array(value) || json_array_size(value) > OPTIONS_LIST_MAX)
+        return wrong(path, key, "a list of EventSources like \"System.Net.Http\"");
+    options->provider_count = 0;
+    json_array_foreach(value, i, item)
+    {
+        if (!json_is_string(item) || !option_is_provider(json_string_value(item)))
+            return wrong(path, key, "a list of NAME[:KEYWORDS[:LEVEL]], as in \"My-Source:3f:4\"");
+        options->providers[options->provider_count++] = json_string_value(item);
+    }
+    if (!option_join_providers(options->providers, options->provider_count, list))
+        return wrong(path, key, "a list of at most 16 EventSources and some hundred characters");
+    return 0;
+}
+
 static int set_kernel(const char *path, const char *key, const json_t *value,
                       struct options *options)
 {
@@ -109,11 +130,9 @@ static const struct {
     const char *key;
     int (*set)(const char *path, const char *key, const json_t *value, struct options *options);
 } keys[] = {
-    { "runtime_dir", set_runtime_dir },
-    { "events", set_events },
-    { "clr", set_categories },
-    { "kernel", set_kernel },
-    { "kernel_buffer", set_kernel_buffer },
+    { "runtime_dir", set_runtime_dir }, { "events", set_events },
+    { "clr", set_categories },          { "providers", set_providers },
+    { "kernel", set_kernel },           { "kernel_buffer", set_kernel_buffer },
     { "clients_max", set_clients_max },
 };
 
@@ -130,6 +149,17 @@ static int set_key(const char *path, const char *key, const json_t *value, struc
     }
     log_error("%s: there is no key \"%s\"; known are %s", path, key, known);
     return EXIT_USAGE;
+}
+
+/* After all keys, which may stand in any order. */
+static int check_providers(const char *path, struct options *options)
+{
+    if (options->provider_count == 0)
+        return 0;
+    if (options->no_clr)
+        return wrong(path, "providers", "absent where \"clr\" is an empty list");
+    options->clr_categories |= TRD_CATEGORY_BIT(PROVIDER);
+    return 0;
 }
 
 int config_load(struct config **out, struct options *options)
@@ -161,7 +191,7 @@ int config_load(struct config **out, struct options *options)
         if (result != 0)
             return result;
     }
-    return 0;
+    return check_providers(path, options);
 }
 
 void config_destroy(struct config *config)

@@ -58,6 +58,29 @@ static void test_each_key_lands_in_its_option(void **state)
     free(said);
 }
 
+static void test_providers_are_listened_to_whatever_the_order_of_the_keys(void **state)
+{
+    static const char *const texts[] = {
+        "{\"providers\": [\"System.Net.Http\", \"My-Source:3f:4\"], \"clr\": [\"gc\"]}",
+        "{\"clr\": [\"gc\"], \"providers\": [\"System.Net.Http\", \"My-Source:3f:4\"]}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct options options = { 0 };
+        struct config *config;
+        char *said;
+
+        assert_int_equal(load(&config, &options, texts[i], &said), 0);
+        assert_int_equal(options.provider_count, 2);
+        assert_string_equal(options.providers[1], "My-Source:3f:4");
+        assert_int_equal(options.clr_categories, TRD_CATEGORY_BIT(RUNTIME) | TRD_CATEGORY_BIT(GC) |
+                                                     TRD_CATEGORY_BIT(PROVIDER));
+        config_destroy(config);
+        free(said);
+    }
+}
+
 static void test_empty_object_changes_nothing(void **state)
 {
     struct options options = { .clr_categories = TRD_CATEGORIES_ALL, .clients_max = 9 };
@@ -122,6 +145,13 @@ static void test_wrong_files_are_refused_with_one_sentence(void **state)
         { "{\"clr\": \"gc\"}", "list" },
         { "{\"clr\": [\"gx\"]}", "thread, loader, jit, gc, exception" },
         { "{\"clr\": [\"gc\\u0000x\"]}", "line" },
+        { "{\"providers\": \"System.Net.Http\"}", "list of EventSources" },
+        { "{\"providers\": [1]}", "NAME[:KEYWORDS[:LEVEL]]" },
+        { "{\"providers\": [\"A:xyz\"]}", "NAME[:KEYWORDS[:LEVEL]]" },
+        { "{\"providers\": [\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\","
+          "\"13\",\"14\",\"15\",\"16\",\"17\"]}",
+          "at most 16" },
+        { "{\"providers\": [\"A\"], \"clr\": []}", "absent where" },
         { "{\"kernel\": 1}", "true or false" },
         { "{\"kernel_buffer\": 4096}", "size" },
         { "{\"kernel_buffer\": \"4Q\"}", "size" },
@@ -166,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_key_lands_in_its_option),
+        cmocka_unit_test(test_providers_are_listened_to_whatever_the_order_of_the_keys),
         cmocka_unit_test(test_empty_object_changes_nothing),
         cmocka_unit_test(test_command_line_goes_before_the_file),
         cmocka_unit_test(test_no_category_at_all_switches_the_clr_off),

@@ -53,6 +53,14 @@ static void find_role(struct role *role, const struct trd_schema *schema)
     find_code(role, schema);
 }
 
+bool trd_enrich_reads(const struct trd_schema *schema)
+{
+    struct role role = { 0 };
+
+    find_role(&role, schema);
+    return role.kind != ROLE_NONE;
+}
+
 static const struct role *add_role(struct trd_enrich *enrich, const struct trd_schema *schema)
 {
     struct role *role = calloc(1, sizeof(*role));

@@ -17,6 +17,7 @@
 #include "ftrace_catalog.h"
 #include "ftrace_cpu.h"
 #include "ftrace_events.h"
+#include "ftrace_filters.h"
 #include "log.h"
 #include "sources.h"
 #include "stream_lines.h"
@@ -196,10 +197,12 @@ static int choose_events(struct ftrace_source *ftrace, const struct options *opt
     if (result != 0)
         return result < 0 ? tell_failure("available_events", result) : result;
     result = ftrace_catalog_create(&ftrace->catalog, &ftrace->instance, &events);
-    if (result == 0)
+    if (result == 0) {
+        ftrace_filters_set(&ftrace->instance, ftrace->catalog, &events, options);
         enable(ftrace, &events);
-    else
+    } else {
         result = tell_failure("events/header_page", result);
+    }
     ftrace_events_finish(&events);
     return result;
 }

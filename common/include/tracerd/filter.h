@@ -66,4 +66,21 @@ TRD_EXPORT int trd_filter_check(const struct trd_filter *filter,
  */
 TRD_EXPORT bool trd_filter_match(struct trd_filter *filter, const struct trd_record *record);
 
+/* What a filter leaves of the events of one kind. */
+enum trd_filter_reach {
+    TRD_FILTER_ALL,
+    TRD_FILTER_SOME,
+    TRD_FILTER_NONE,
+};
+
+/*
+ * The filter for one kind of kernel event in the words of the kernel's own filters
+ * (events/SYSTEM/EVENT/filter), as far as those can say it: it lets pass what trd_filter_match
+ * does, maybe more. SOME: the text is in `out`, of TRD_FILTER_KERNEL_MAX bytes with its NUL; ALL:
+ * nothing can be left to the kernel; NONE: no event of the kind passes.
+ */
+#define TRD_FILTER_KERNEL_MAX 4096 /* the kernel takes less than a page */
+TRD_EXPORT enum trd_filter_reach trd_filter_kernel(const struct trd_filter *filter,
+                                                   const struct trd_schema *schema, char *out);
+
 #endif

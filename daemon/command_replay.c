@@ -20,14 +20,6 @@ static void on_interrupt(void *context, int signal)
     pipeline_stop(context);
 }
 
-/* Every file that can be read is replayed, whatever became of the others. */
-static void open_files(struct pipeline *pipeline, const struct options *options)
-{
-    for (int i = 0; i < options->argument_count; i++)
-        if (source_file_open(pipeline, options->arguments[i]) != 0)
-            pipeline_set_partial(pipeline);
-}
-
 /* Opening the output would empty the input. */
 static bool writes_over_input(const struct options *options)
 {
@@ -57,7 +49,7 @@ int command_replay(const struct options *options)
     result = pipeline_create(&pipeline, &loop, options, on_done, &interrupt);
     if (result == 0) {
         (void)interrupt_start(&interrupt, &loop, on_interrupt, pipeline);
-        open_files(pipeline, options);
+        source_files_open(pipeline, options->arguments, (size_t)options->argument_count);
         result = pipeline_check_filter(pipeline);
         if (result == 0)
             pipeline_finish_when_ended(pipeline);

@@ -116,6 +116,59 @@ static int set_kernel_buffer(const char *path, const char *key, const json_t *va
     return 0;
 }
 
+static bool is_output(const json_t *value)
+{
+    return json_is_string(value) && json_string_value(value)[0] == '/';
+}
+
+static int set_output(const char *path, const char *key, const json_t *value,
+                      struct options *options)
+{
+    size_t i;
+    json_t *item;
+
+    if (is_output(value)) {
+        options->outputs[options->output_count++] = json_string_value(value);
+        return 0;
+    }
+    if (!json_is_array(value) || json_array_size(value) > OPTIONS_LIST_MAX)
+        return wrong(path, key, "the absolute path of a file, or a list of such");
+    json_array_foreach(value, i, item)
+    {
+        if (!is_output(item))
+            return wrong(path, key, "a list of absolute paths of files");
+        options->outputs[options->output_count++] = json_string_value(item);
+    }
+    return 0;
+}
+
+static int set_rotate(const char *path, const char *key, const json_t *value,
+                      struct options *options)
+{
+    size_t i;
+    json_t *item;
+
+    if (json_is_string(value) &&
+        option_rotation(json_string_value(value), &options->rotate_bytes, &options->rotate_ns))
+        return 0;
+    if (!json_is_array(value))
+        return wrong(path, key, "a size like \"256M\", a time like \"10m\", or a list of both");
+    json_array_foreach(value, i, item)
+    {
+        if (!json_is_string(item) ||
+            !option_rotation(json_string_value(item), &options->rotate_bytes, &options->rotate_ns))
+            return wrong(path, key, "a list of a size like \"256M\" and a time like \"10m\"");
+    }
+    return 0;
+}
+
+static int set_keep(const char *path, const char *key, const json_t *value, struct options *options)
+{
+    if (!json_is_string(value) || !option_size(json_string_value(value), &options->keep_bytes))
+        return wrong(path, key, "a size like \"2G\"");
+    return 0;
+}
+
 static int set_clients_max(const char *path, const char *key, const json_t *value,
                            struct options *options)
 {
@@ -133,12 +186,13 @@ static const struct {
     { "runtime_dir", set_runtime_dir }, { "events", set_events },
     { "clr", set_categories },          { "providers", set_providers },
     { "kernel", set_kernel },           { "kernel_buffer", set_kernel_buffer },
-    { "clients_max", set_clients_max },
+    { "clients_max", set_clients_max }, { "output", set_output },
+    { "rotate", set_rotate },           { "keep", set_keep },
 };
 
 static int set_key(const char *path, const char *key, const json_t *value, struct options *options)
 {
-    char known[128] = "";
+    char known[256] = "";
     size_t used = 0;
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -169,6 +223,7 @@ int config_load(struct config **out, struct options *options)
     json_error_t error;
     const char *key;
     json_t *value;
+    int result = 0;
 
     *out = config;
     if (!config)
@@ -186,12 +241,12 @@ int config_load(struct config **out, struct options *options)
     }
     json_object_foreach(config->root, key, value)
     {
-        int result = set_key(path, key, value, options);
-
+        result = set_key(path, key, value, options);
         if (result != 0)
             return result;
     }
-    return check_providers(path, options);
+    result = check_providers(path, options);
+    return result != 0 ? result : options_check_rotation(options);
 }
 
 void config_destroy(struct config *config)

@@ -165,8 +165,10 @@ int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
     kind = json_string_value(json_object_get(line->object, "k"));
     if (!kind)
         return -EBADMSG;
+    line->seq = get_wide(line->object, "seq");
     trd_record_init(out);
     if (!get_kind(kind, &out->kind)) {
+        line->is_next = strcmp(kind, "next") == 0;
         line->is_bye = strcmp(kind, "bye") == 0;
         return 0;
     }

@@ -17,13 +17,15 @@
 struct ndjson_line {
     struct json_t *object; /* owned: the line parsed */
     char *args;            /* owned: its args, where the line has them in another form than ours */
-    bool is_bye;
+    uint64_t seq;
+    bool is_bye, is_next; /* ends a recording, or a part of one */
 };
 
 /*
  * 1 and a record that borrows from `line` and from `bytes` until the next call; a SPAN carries its
  * end as ts_ns (see struct source). 0: a line that belongs to the recording and not to the timeline
- * (hello, hb, bye, kinds of later versions). -EBADMSG: damaged, or longer than NDJSON_LINE_MAX.
+ * (hello, hb, next, bye, kinds of later versions). -EBADMSG: damaged, or longer than
+ * NDJSON_LINE_MAX.
  */
 int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
                       struct trd_record *out);

@@ -50,6 +50,11 @@ bool option_size(const char *text, uint64_t *out_bytes)
     return parse(text, size_units, sizeof(size_units) / sizeof(size_units[0]), out_bytes);
 }
 
+bool option_rotation(const char *text, uint64_t *out_bytes, uint64_t *out_ns)
+{
+    return option_size(text, out_bytes) || option_time(text, out_ns);
+}
+
 bool option_number(const char *text, uint64_t *out)
 {
     return parse(text, size_units, 1, out);

@@ -16,6 +16,8 @@
 bool option_time(const char *text, uint64_t *out_ns);
 /* 4M, 512K, 65536. */
 bool option_size(const char *text, uint64_t *out_bytes);
+/* 256M or 10m: sets the one that it is. */
+bool option_rotation(const char *text, uint64_t *out_bytes, uint64_t *out_ns);
 /* Decimal digits only, above zero. */
 bool option_number(const char *text, uint64_t *out);
 /* SYSTEM:EVENT, either may hold glob characters; neither is empty. */

@@ -28,6 +28,7 @@ enum option_type {
     TYPE_LIST,
     TYPE_TIME,
     TYPE_SIZE,
+    TYPE_ROTATION,
     TYPE_PID,
     TYPE_CATEGORIES,
     TYPE_COMMAND,
@@ -52,6 +53,11 @@ static const struct option_row rows[] = {
       "to FILE, in the form of its extension: .ndjson, .ndjson.zst, .pftrace (Perfetto), .json\n"
       "(Chrome); - is NDJSON to standard output; repeatable (default: -, of run\n"
       "tracerd-PID.ndjson)" },
+    { NULL, "rotate", 0, TYPE_ROTATION, 0, 0, FOR_STREAM, "LIMIT",
+      "a new file each SIZE (256M) or TIME (10m), or both if given twice: of trace.ndjson.zst\n"
+      "trace.000001.ndjson.zst, trace.000002.ndjson.zst, …; for .ndjson and .ndjson.zst" },
+    { NULL, "keep", 0, TYPE_SIZE, AT(keep_bytes), 0, FOR_STREAM, "SIZE",
+      "delete the oldest of these files before all have more than SIZE, or when the disk is full" },
     { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },
     { NULL, "json", 0, TYPE_FLAG, AT(json), 0, FOR_DOCTOR, NULL,
@@ -145,9 +151,10 @@ static int set_list(struct options *options, const struct option_row *row, const
 static int bad_value(const struct option_row *row, const char *value)
 {
     log_error("--%s: \"%s\" is not %s", row->name, value,
-              row->type == TYPE_TIME   ? "a time like 10s, 500ms or 2m"
-              : row->type == TYPE_SIZE ? "a size like 4M or 512K"
-                                       : "a process id");
+              row->type == TYPE_TIME       ? "a time like 10s, 500ms or 2m"
+              : row->type == TYPE_SIZE     ? "a size like 4M or 512K"
+              : row->type == TYPE_ROTATION ? "a size like 256M or a time like 10m"
+                                           : "a process id");
     return EXIT_USAGE;
 }
 
@@ -184,6 +191,10 @@ static int set_option(struct options *options, const struct option_row *row, con
         return option_time(value, member) ? 0 : bad_value(row, value);
     case TYPE_SIZE:
         return option_size(value, member) ? 0 : bad_value(row, value);
+    case TYPE_ROTATION:
+        return option_rotation(value, &options->rotate_bytes, &options->rotate_ns)
+                   ? 0
+                   : bad_value(row, value);
     }
     return EXIT_USAGE;
 }
@@ -298,6 +309,19 @@ static int check_methods(const struct options *options)
     return 0;
 }
 
+/* Also of the service, once its file was read. */
+int options_check_rotation(struct options *options)
+{
+    if (options->keep_bytes > 0 && options->rotate_bytes == 0)
+        options->rotate_bytes = options->keep_bytes / 4;
+    if (options->keep_bytes / 2 < options->rotate_bytes && options->keep_bytes > 0) {
+        log_error("--keep has to be twice the size of --rotate at least: one file to write, and "
+                  "one that may be deleted");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 static int check(const struct options *options, unsigned given)
 {
     static const char *const names[] = { "the service", "--pid", "run", "replay", "doctor" };
@@ -387,6 +411,7 @@ int options_parse(struct options *options, int argc, char **argv)
         options->arguments[options->argument_count] = NULL;
     result = result ? result : check(options, given);
     result = result ? result : check_providers(options);
+    result = result ? result : options_check_rotation(options);
     if (options->method_count > 0)
         options->clr_categories |= TRD_CATEGORY_BIT(METHOD);
     if (options->provider_count > 0)

@@ -46,6 +46,8 @@ struct options {
     const char *outputs[OPTIONS_LIST_MAX]; /* -o; "-" is standard output */
     size_t output_count;
     bool needs_output;                    /* convert */
+    uint64_t rotate_bytes, rotate_ns;     /* --rotate; 0 = no */
+    uint64_t keep_bytes;                  /* --keep; 0 = everything */
     const char *events[OPTIONS_LIST_MAX]; /* -e SYSTEM:EVENT globs; none = the default set */
     size_t event_count;
     uint32_t clr_categories;               /* --clr; mask of TRD_CATEGORY_BIT */
@@ -74,6 +76,10 @@ struct options {
 
 /* 0, or EXIT_USAGE after one sentence on stderr. argv must outlive the options. */
 int options_parse(struct options *options, int argc, char **argv);
+
+/* --rotate and --keep, or what a configuration says in their place: EXIT_USAGE after one sentence
+ * if they do not go together. */
+int options_check_rotation(struct options *options);
 
 /* Writes the help text, made from the table. */
 void options_print_help(void);

@@ -45,9 +45,14 @@ static void wait_for_room(int fd)
     (void)poll(&wait, 1, -1);
 }
 
+static bool is_full(int error)
+{
+    return error == ENOSPC || error == EDQUOT;
+}
+
 int output_file_write(void *context, const void *bytes, size_t size)
 {
-    const struct output_file *file = context;
+    struct output_file *file = context;
 
     while (size > 0) {
         ssize_t written = write(file->fd, bytes, size);
@@ -58,6 +63,8 @@ int output_file_write(void *context, const void *bytes, size_t size)
             wait_for_room(file->fd);
             continue;
         }
+        if (written < 0 && is_full(errno) && file->make_room && file->make_room(file))
+            continue;
         if (written < 0)
             return -errno;
         bytes = (const char *)bytes + written;

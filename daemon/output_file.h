@@ -9,6 +9,8 @@ struct output_file {
     int fd;
     bool failed;
     const char *path; /* borrowed */
+    /* The disk is full: true = something was done about it, try again. NULL: nothing can be. */
+    bool (*make_room)(struct output_file *file);
 };
 
 /* "-" is standard output. Negative errno after one sentence. */

@@ -86,10 +86,13 @@ static int open_outputs(struct pipeline *pipeline)
 {
     const struct options *options = pipeline->options;
 
+    const struct sink_rotation rotation = { options->rotate_bytes, options->rotate_ns,
+                                            options->keep_bytes };
+
     if (options->output_count == 0 && options->command != COMMAND_SERVICE)
-        return sink_open(pipeline, "-");
+        return sink_open(pipeline, "-", &rotation);
     for (size_t i = 0; i < options->output_count; i++) {
-        int result = sink_open(pipeline, options->outputs[i]);
+        int result = sink_open(pipeline, options->outputs[i], &rotation);
 
         if (result != 0)
             return result;
@@ -395,10 +398,15 @@ void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink)
     outlet_add(&pipeline->outlet, sink);
 }
 
-void pipeline_sink_failed(struct pipeline *pipeline)
+void pipeline_sink_failed(struct pipeline *pipeline, struct sink *sink)
 {
+    sink->failed = true;
     pipeline->sink_failed = true;
-    pipeline_stop(pipeline);
+    for (sink = pipeline->outlet.sinks; sink; sink = sink->next)
+        if (!sink->failed)
+            return;
+    if (pipeline->options->command != COMMAND_SERVICE)
+        pipeline_stop(pipeline);
 }
 
 static void on_handle_closed(uv_handle_t *handle)

@@ -149,6 +149,7 @@ struct sink {
     struct pipeline *pipeline;
     /* private to the pipeline */
     struct sink *next;
+    bool failed;
 };
 /* Gets every line from the next one on. */
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink);
@@ -159,9 +160,9 @@ bool pipeline_has_begun(const struct pipeline *pipeline);
 char *pipeline_hello(struct pipeline *pipeline);
 /* The clock of the timeline, once the sources are open: "mono", or what a file says. */
 const char *pipeline_clock(const struct pipeline *pipeline);
-/* An output that was asked for on the command line cannot be written (a sentence has said so): what
- * goes on would be lost, so everything stops. */
-void pipeline_sink_failed(struct pipeline *pipeline);
+/* An output cannot be written any more (a sentence has said so): EXIT_PARTIAL. The others go on;
+ * with none left that works everything stops, but for a service, which has its consumers. */
+void pipeline_sink_failed(struct pipeline *pipeline, struct sink *sink);
 
 /* Ask every source to stop; `done` follows when all has been delivered. */
 void pipeline_stop(struct pipeline *pipeline);

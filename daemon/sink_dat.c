@@ -95,7 +95,7 @@ static void check(struct dat_sink *dat, int result)
     if (result == 0 || dat->file.failed)
         return;
     output_file_fail(&dat->file, -result);
-    pipeline_sink_failed(dat->sink.pipeline);
+    pipeline_sink_failed(dat->sink.pipeline, &dat->sink);
 }
 
 static void describe_machine(char *out, size_t size)

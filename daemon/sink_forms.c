@@ -1,18 +1,22 @@
 /* Which form of recording a name asks for: one row each. */
 #include <string.h>
 
+#include "log.h"
 #include "sinks.h"
 
-static const struct {
+static const struct form {
     const char *extension;
-    int (*open)(struct pipeline *pipeline, const char *path);
+    bool is_lines, packed;
+    int (*open)(struct pipeline *pipeline, const char *path); /* of the others */
 } forms[] = {
-    { ".ndjson", sink_file_open },      { ".ndjson.zst", sink_zst_open },
-    { ".pftrace", sink_perfetto_open }, { ".json", sink_chrome_open },
-    { ".dat", sink_dat_open },
+    { ".ndjson", true, false, NULL },
+    { ".ndjson.zst", true, true, NULL },
+    { ".pftrace", false, false, sink_perfetto_open },
+    { ".json", false, false, sink_chrome_open },
+    { ".dat", false, false, sink_dat_open },
 };
 
-int sink_open(struct pipeline *pipeline, const char *path)
+static const struct form *find(const char *path)
 {
     size_t size = strlen(path);
 
@@ -20,7 +24,22 @@ int sink_open(struct pipeline *pipeline, const char *path)
         size_t extension = strlen(forms[i].extension);
 
         if (size > extension && strcmp(path + size - extension, forms[i].extension) == 0)
-            return forms[i].open(pipeline, path);
+            return &forms[i];
     }
-    return sink_file_open(pipeline, path);
+    return NULL;
+}
+
+int sink_open(struct pipeline *pipeline, const char *path, const struct sink_rotation *rotation)
+{
+    const struct form *form = find(path);
+
+    if (rotation->bytes == 0 && rotation->time_ns == 0)
+        return !form || form->is_lines ? sink_lines_open(pipeline, path, form && form->packed)
+                                       : form->open(pipeline, path);
+    if (form && form->is_lines)
+        return sink_parts_open(pipeline, path, form->extension, form->packed, rotation);
+    log_error("--rotate and --keep are for .ndjson and .ndjson.zst: %s is %s",
+              strcmp(path, "-") == 0 ? "standard output" : path,
+              form ? "one file or none" : "neither");
+    return EXIT_USAGE;
 }

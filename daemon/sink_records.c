@@ -21,7 +21,7 @@ static void check(struct record_sink *records, int result)
     if (result == 0 || records->file.failed)
         return;
     output_file_fail(&records->file, -result);
-    pipeline_sink_failed(records->sink.pipeline);
+    pipeline_sink_failed(records->sink.pipeline, &records->sink);
 }
 
 static void close_sink(struct record_sink *records)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,11 +10,16 @@
 #include "source_files.h"
 #include "sources.h"
 
+const char *source_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 void source_set_name(struct source *source, const char *path)
 {
-    const char *base = strrchr(path, '/');
-
-    (void)snprintf(source->name, sizeof(source->name), "%s", base ? base + 1 : path);
+    (void)snprintf(source->name, sizeof(source->name), "%s", source_base_name(path));
 }
 
 const char *source_clock_name(const char *text)
@@ -29,7 +35,15 @@ const char *source_clock_name(const char *text)
 
 static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-int source_file_open(struct pipeline *pipeline, const char *path)
+enum form {
+    FORM_NONE,
+    FORM_DAT,
+    FORM_LINES,
+    FORM_PACKED
+};
+
+/* FORM_NONE after one sentence. */
+static enum form form_of(const char *path)
 {
     uint8_t start[4] = { 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -37,21 +51,60 @@ int source_file_open(struct pipeline *pipeline, const char *path)
 
     if (fd < 0) {
         log_error("cannot open the file: path=%s, error=\"%s\"", path, strerror(errno));
-        return EXIT_NOTHING;
+        return FORM_NONE;
     }
     got = read(fd, start, sizeof(start));
     close(fd);
     if (got < 0) {
         log_error("cannot read the file: path=%s, error=\"%s\"", path, strerror(errno));
-        return EXIT_NOTHING;
+        return FORM_NONE;
     }
     if (got > 0 && start[0] == 0x17)
-        return source_dat_open(pipeline, path);
+        return FORM_DAT;
     if (got > 0 && start[0] == '{')
-        return source_ndjson_open(pipeline, path, false);
+        return FORM_LINES;
     if (got == sizeof(start) && memcmp(start, zstd_magic, sizeof(start)) == 0)
-        return source_ndjson_open(pipeline, path, true);
+        return FORM_PACKED;
     log_error("this is neither a trace.dat file nor a recording of tracerd: path=%s%s", path,
               got == 0 ? ", it is empty" : "");
-    return EXIT_NOTHING;
+    return FORM_NONE;
+}
+
+/* Those that have a form, in `parts`; how many they are. */
+static size_t look_at(char **paths, size_t count, struct recording_part *parts)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        enum form form = form_of(paths[i]);
+        struct recording_part *part = &parts[found];
+
+        if (form == FORM_NONE)
+            continue;
+        *part = (struct recording_part){ .path = paths[i],
+                                         .is_dat = form == FORM_DAT,
+                                         .packed = form == FORM_PACKED };
+        if (!part->is_dat)
+            recording_part_read(part);
+        found++;
+    }
+    return found;
+}
+
+void source_files_open(struct pipeline *pipeline, char **paths, size_t count)
+{
+    struct recording_part *parts = calloc(count + 1, sizeof(*parts));
+    size_t found = parts ? look_at(paths, count, parts) : 0, gathered;
+    bool failed = found < count;
+
+    for (size_t i = 0; i < found; i += gathered) {
+        gathered = recording_parts_gather(parts + i, found - i);
+        if (parts[i].is_dat)
+            failed |= source_dat_open(pipeline, parts[i].path) != 0;
+        else
+            failed |= source_ndjson_open(pipeline, parts + i, gathered) != 0;
+    }
+    if (failed)
+        pipeline_set_partial(pipeline);
+    free(parts);
 }

@@ -22,7 +22,9 @@ struct ndjson_source {
     struct source source;
     struct trd_merge_input input;
     struct pipeline *pipeline;
-    FILE *file;                /* owned */
+    struct recording_part *parts; /* owned; the files, one after the other */
+    size_t part_count, part;
+    FILE *file;                /* owned; of the part that is read */
     char *line;                /* owned, LINE_SIZE; the last one read */
     struct ndjson_line parsed; /* strings of the last record live here and in `line` */
     char *names[NAMES_MAX];    /* owned; interned, since rows are kept by address */
@@ -36,7 +38,9 @@ struct ndjson_source {
     bool has_held;
     struct ledger ledger;
     struct zst_damage zst;
-    bool bye_seen;
+    uint64_t next_seq; /* of the line that comes, in a recording in parts */
+    bool end_seen;     /* of this file: bye, or next */
+    bool gap;          /* a part is missing: told as a loss before the next record */
     bool stopped;
 };
 
@@ -64,26 +68,86 @@ static void count(struct ledger *ledger, const struct trd_record *record)
     }
 }
 
-static void end(struct ndjson_source *ndjson)
+/* Of the file that was read: what is wrong with it. */
+static void tell_damage(struct ndjson_source *ndjson)
 {
+    const char *path = ndjson->parts[ndjson->part].path;
+
     if (ndjson->zst.bytes > 0) {
         log_error("%s: %" PRIu64 " compressed bytes from offset %" PRIu64
                   " on are damaged or cut off and were skipped",
-                  ndjson->source.name, ndjson->zst.bytes, ndjson->zst.first_at);
+                  source_base_name(path), ndjson->zst.bytes, ndjson->zst.first_at);
         ndjson->ledger.damaged_bytes += ndjson->zst.bytes;
         pipeline_set_partial(ndjson->pipeline);
     }
     if (ndjson->all_bad_lines > 0) {
         log_error("%s: %" PRIu64 " lines are damaged and were skipped, the first is line %" PRIu64,
-                  ndjson->source.name, ndjson->all_bad_lines, ndjson->first_bad);
+                  source_base_name(path), ndjson->all_bad_lines, ndjson->first_bad);
         pipeline_set_partial(ndjson->pipeline);
     }
-    if (!ndjson->bye_seen && !ndjson->stopped) {
+    if (!ndjson->end_seen && !ndjson->stopped) {
         log_error(
             "%s: the recording has no end (was it cut or interrupted?); all it holds was read",
-            ndjson->source.name);
+            source_base_name(path));
         pipeline_set_partial(ndjson->pipeline);
     }
+}
+
+/* The part that is read next, if it can be; false after one sentence. */
+static bool open_part(struct ndjson_source *ndjson)
+{
+    const struct recording_part *part = &ndjson->parts[ndjson->part];
+
+    ndjson->line_number = ndjson->all_bad_lines = 0;
+    ndjson->end_seen = false;
+    ndjson->zst = (struct zst_damage){ 0 };
+    ndjson->file = part->packed ? zst_open(part->path, &ndjson->zst) : fopen(part->path, "re");
+    if (!ndjson->file)
+        log_error("cannot open the file: path=%s, error=\"%s\"", part->path, strerror(errno));
+    return ndjson->file != NULL;
+}
+
+/* Lines between what was read and the part that comes are in none of the files. */
+static void tell_gap(struct ndjson_source *ndjson)
+{
+    const struct recording_part *part = &ndjson->parts[ndjson->part];
+
+    if (part->first_seq <= ndjson->next_seq || ndjson->part == 0)
+        return;
+    log_error("%s: the lines from number %" PRIu64 " to %" PRIu64
+              " of the recording are missing before this part",
+              source_base_name(part->path), ndjson->next_seq, part->first_seq - 1);
+    pipeline_set_partial(ndjson->pipeline);
+    ndjson->gap = true;
+}
+
+/* False: that was the last one. */
+static bool next_part(struct ndjson_source *ndjson)
+{
+    while (ndjson->part + 1 < ndjson->part_count && !ndjson->stopped) {
+        if (ndjson->file) {
+            tell_damage(ndjson);
+            fclose(ndjson->file);
+        }
+        ndjson->part++;
+        if (open_part(ndjson)) {
+            tell_gap(ndjson);
+            return true;
+        }
+        pipeline_set_partial(ndjson->pipeline);
+    }
+    return false;
+}
+
+static void end(struct ndjson_source *ndjson)
+{
+    const struct recording_part *last = &ndjson->parts[ndjson->part_count - 1];
+
+    if (ndjson->file)
+        tell_damage(ndjson);
+    if (ndjson->parsed.is_next && !ndjson->stopped)
+        log_notice("%s: the recording goes on in part %" PRIu64 ", which is not among the files",
+                   source_base_name(last->path), last->part + 1);
     pipeline_source_ended(ndjson->pipeline, &ndjson->source);
 }
 
@@ -101,7 +165,7 @@ static size_t read_line(struct ndjson_source *ndjson)
     size_t size = 0;
     int byte;
 
-    while ((byte = getc_unlocked(ndjson->file)) != EOF) {
+    while (ndjson->file && (byte = getc_unlocked(ndjson->file)) != EOF) {
         if (size < LINE_SIZE)
             ndjson->line[size++] = (char)byte;
         if (byte == '\n')
@@ -110,18 +174,35 @@ static size_t read_line(struct ndjson_source *ndjson)
     return size;
 }
 
-/* 1 and a record, 0 at the end of the file. */
+/* Whether the line that was parsed stood in an earlier part already: parts begin with what was
+ * defined before them. */
+static bool is_repeated(struct ndjson_source *ndjson)
+{
+    if (ndjson->parts[ndjson->part].part == 0 || ndjson->parsed.is_next)
+        return false;
+    if (ndjson->parsed.seq < ndjson->next_seq)
+        return true;
+    ndjson->next_seq = ndjson->parsed.seq + 1;
+    return false;
+}
+
+/* 1 and a record, 0 at the end of the last file. */
 static int read_record(struct ndjson_source *ndjson, struct trd_record *out)
 {
     while (!ndjson->stopped) {
         size_t size = read_line(ndjson);
         int result;
 
+        if (size == 0 && next_part(ndjson))
+            continue;
         if (size == 0)
             return 0;
         ndjson->line_number++;
         result = ndjson_line_parse(&ndjson->parsed, ndjson->line, size, out);
-        ndjson->bye_seen |= result == 0 && ndjson->parsed.is_bye;
+        if (result == 0)
+            ndjson->end_seen |= ndjson->parsed.is_bye || ndjson->parsed.is_next;
+        if (result >= 0 && is_repeated(ndjson))
+            continue;
         if (result == 1) {
             if (out->name)
                 out->name = intern(ndjson, out->name);
@@ -133,8 +214,9 @@ static int read_record(struct ndjson_source *ndjson, struct trd_record *out)
     return 0;
 }
 
-/* Damaged lines, as one loss between the good ones. */
-static void tell_bad_lines(struct ndjson_source *ndjson, uint64_t ts_ns, struct trd_record *out)
+/* Damaged lines, as one loss between the good ones; or missing ones, of whom nobody knows what they
+ * were. */
+static void tell_loss(struct ndjson_source *ndjson, uint64_t ts_ns, struct trd_record *out)
 {
     trd_record_init(out);
     out->kind = TRD_KIND_LOST;
@@ -142,8 +224,9 @@ static void tell_bad_lines(struct ndjson_source *ndjson, uint64_t ts_ns, struct 
     out->stream = ndjson->source.name;
     out->lost_from_ns = ndjson->last_ts_ns;
     out->ts_ns = ts_ns;
-    out->lost = ndjson->bad_lines;
+    out->lost = ndjson->gap ? TRD_LOST_UNKNOWN : ndjson->bad_lines;
     ndjson->bad_lines = 0;
+    ndjson->gap = false;
 }
 
 static int hand_out(struct ndjson_source *ndjson, struct trd_record *out)
@@ -162,8 +245,8 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
 
     if (!ndjson->has_held)
         ndjson->has_held = read_record(ndjson, &ndjson->held) == 1;
-    if (ndjson->bad_lines > 0) {
-        tell_bad_lines(ndjson, ndjson->has_held ? ndjson->held.ts_ns : ndjson->last_ts_ns, out);
+    if (ndjson->bad_lines > 0 || ndjson->gap) {
+        tell_loss(ndjson, ndjson->has_held ? ndjson->held.ts_ns : ndjson->last_ts_ns, out);
         return hand_out(ndjson, out);
     }
     if (ndjson->has_held) {
@@ -192,6 +275,7 @@ static void destroy(struct source *source)
     ndjson_line_finish(&ndjson->parsed);
     json_decref(ndjson->source.origin);
     free(ndjson->line);
+    free(ndjson->parts);
     if (ndjson->file)
         fclose(ndjson->file);
     for (size_t i = 0; i < ndjson->name_count; i++)
@@ -239,26 +323,52 @@ static void read_origin(struct ndjson_source *ndjson)
     rewind(ndjson->file);
 }
 
-int source_ndjson_open(struct pipeline *pipeline, const char *path, bool packed)
+static int fail_to_open(struct ndjson_source *ndjson)
+{
+    free(ndjson->line);
+    free(ndjson->parts);
+    free(ndjson);
+    return EXIT_NOTHING;
+}
+
+static struct ndjson_source *create(const struct recording_part *parts, size_t count)
 {
     struct ndjson_source *ndjson = calloc(1, sizeof(*ndjson));
 
-    if (ndjson && (ndjson->line = malloc(LINE_SIZE)))
-        ndjson->file = packed ? zst_open(path, &ndjson->zst) : fopen(path, "re");
-    if (!ndjson || !ndjson->file) {
-        log_error("cannot open the file: path=%s, error=\"%s\"", path, strerror(errno));
-        free(ndjson ? ndjson->line : NULL);
-        free(ndjson);
+    if (!ndjson)
+        return NULL;
+    ndjson->line = malloc(LINE_SIZE);
+    ndjson->parts = malloc(count * sizeof(*parts));
+    if (!ndjson->line || !ndjson->parts) {
+        (void)fail_to_open(ndjson);
+        return NULL;
+    }
+    memcpy(ndjson->parts, parts, count * sizeof(*parts));
+    ndjson->part_count = count;
+    return ndjson;
+}
+
+int source_ndjson_open(struct pipeline *pipeline, const struct recording_part *parts, size_t count)
+{
+    struct ndjson_source *ndjson = create(parts, count);
+
+    if (!ndjson) {
+        log_error("cannot open the file: path=%s, error=\"no memory\"", parts->path);
         return EXIT_NOTHING;
     }
+    if (!open_part(ndjson))
+        return fail_to_open(ndjson);
     ndjson->source.stop = stop;
     ndjson->source.account = account;
     ndjson->source.destroy = destroy;
     ndjson->source.owns_schemas = true;
     ndjson->input.next = next;
     ndjson->pipeline = pipeline;
-    source_set_name(&ndjson->source, path);
+    source_set_name(&ndjson->source, parts->path);
     read_origin(ndjson);
+    if (parts->part > 1)
+        log_notice("%s: the recording begins with part %" PRIu64 " of it", ndjson->source.name,
+                   parts->part);
     pipeline_add_unknown_fields(pipeline);
     pipeline_add_source(pipeline, &ndjson->source);
     (void)pipeline_add_input(pipeline, &ndjson->input);

@@ -7,8 +7,10 @@
 
 #include "pipeline.h"
 
-/* A file of any form that replay reads: trace.dat or tracerd's NDJSON, told apart by content. */
-int source_file_open(struct pipeline *pipeline, const char *path);
+/* Files of any form that replay reads: trace.dat or tracerd's NDJSON, told apart by content; parts
+ * of one recording become one source. Those that can be read are opened, whatever became of the
+ * others, which make the pipeline partial. `paths` must outlive the pipeline. */
+void source_files_open(struct pipeline *pipeline, char **paths, size_t count);
 
 /*
  * Live ftrace pages of an own tracefs instance, limited to the threads in `pids` (whole thread

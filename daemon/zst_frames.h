@@ -49,8 +49,8 @@ int zst_writer_lines(struct zst_writer *writer, const struct line_batch *batch);
 int zst_writer_flush(struct zst_writer *writer);
 /* Flushes and writes the index: the file is whole. */
 int zst_writer_end(struct zst_writer *writer);
-/* Of the file so far. */
-uint64_t zst_writer_bytes(const struct zst_writer *writer);
+/* The most bytes the whole file can have if it ends after `more` bytes of lines. */
+uint64_t zst_writer_most(const struct zst_writer *writer, uint64_t more);
 
 /*
  * The text of such a file, or of any other zstd file, as a stream. What is damaged is passed over

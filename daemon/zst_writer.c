@@ -11,6 +11,9 @@
 #define INDEX_MAGIC 0x184D2A5Bu
 #define ENTRY_SIZE 64
 #define HEAD_SIZE 8
+/* Beside the packed text: what ZSTD_compressBound has for a second frame, and the entry. */
+#define FRAME_OVERHEAD (512 + HEAD_SIZE + ENTRY_SIZE)
+#define INDEX_OVERHEAD (HEAD_SIZE + 24)
 
 struct zst_writer {
     int (*write)(void *context, const void *bytes, size_t size);
@@ -57,11 +60,6 @@ void zst_writer_destroy(struct zst_writer *writer)
     free(writer);
 }
 
-uint64_t zst_writer_bytes(const struct zst_writer *writer)
-{
-    return writer->at;
-}
-
 static int put(struct zst_writer *writer, const void *bytes, size_t size)
 {
     int result = writer->write(writer->context, bytes, size);
@@ -81,6 +79,16 @@ static void put_u64(uint8_t *to, uint64_t value)
 {
     put_u32(to, (uint32_t)value);
     put_u32(to + 4, (uint32_t)(value >> 32));
+}
+
+uint64_t zst_writer_most(const struct zst_writer *writer, uint64_t more)
+{
+    uint64_t text = writer->entry.text_size + more;
+    /* What is added may not go into the frame that is begun, but make one of its own. */
+    uint64_t frames = (text > 0) + (writer->entry.text_size > 0 && more > 0);
+
+    return writer->at + ZSTD_compressBound(text) + frames * (FRAME_OVERHEAD + ENTRY_SIZE) +
+           INDEX_OVERHEAD + writer->count * ENTRY_SIZE;
 }
 
 static void put_entry(uint8_t *to, const struct zst_entry *entry)

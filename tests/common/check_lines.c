@@ -1,11 +1,13 @@
 /*
  * check_lines FILE: a whole stream of JSON lines under a strict parser, the published schema, and
  * the rules that no single line shows: it begins with hello and ends with bye, `seq` has no gaps,
- * events come in the order of time unless they are marked late. Exit code 1 and the line's number
- * where that is not so. For tests of the built program.
+ * events come in the order of time unless they are marked late. A part of a recording repeats
+ * definitions of before its first line, and may end with next. Exit code 1 and the line's number
+ * where something is not so. For tests of the built program.
  */
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,9 @@
 
 struct stream {
     json_t *schema;
-    uint64_t number; /* of the line, from 0: its seq */
+    uint64_t number;                   /* of the line, from 0 */
+    uint64_t seq;                      /* that the line should have */
+    uint64_t first_seq, last_repeated; /* of a part */
     uint64_t events;
     uint64_t last_ts;
     char kind[16]; /* of the last line */
@@ -27,16 +31,43 @@ static const char *text(const json_t *line, const char *key)
     return value ? value : "";
 }
 
+static uint64_t get_number(const json_t *line, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(line, key));
+}
+
+static bool is_end(const char *kind)
+{
+    return strcmp(kind, "bye") == 0 || strcmp(kind, "next") == 0;
+}
+
+/* A definition of an earlier part, in its order, before the part's own lines. */
+static bool is_repeated(struct stream *stream, const json_t *line)
+{
+    uint64_t seq = get_number(line, "seq");
+
+    if (strcmp(text(line, "k"), "def") != 0 || stream->seq != stream->first_seq ||
+        seq >= stream->first_seq || seq <= stream->last_repeated)
+        return false;
+    stream->last_repeated = seq;
+    return true;
+}
+
 static const char *check_order(struct stream *stream, const json_t *line)
 {
     uint64_t ts = strtoull(text(line, "ts"), NULL, 10);
 
-    if (strcmp(stream->kind, "bye") == 0)
-        return "something follows bye";
+    if (is_end(stream->kind))
+        return "something follows the end";
     if ((stream->number == 0) != (strcmp(text(line, "k"), "hello") == 0))
         return "hello is the first line and no other";
-    if ((uint64_t)json_integer_value(json_object_get(line, "seq")) != stream->number)
+    if (is_repeated(stream, line))
+        return NULL;
+    if (get_number(line, "seq") != stream->seq)
         return "seq has a gap";
+    stream->seq++;
+    if (stream->number == 0 && json_object_get(line, "part"))
+        stream->seq = stream->first_seq = get_number(line, "first_seq");
     if (strcmp(text(line, "k"), "ev") == 0 && !json_object_get(line, "late")) {
         stream->events++;
         if (ts < stream->last_ts)
@@ -78,8 +109,8 @@ static int check_file(struct stream *stream, FILE *file)
     }
     if (wrong)
         fprintf(stderr, "line %" PRIu64 ": %s: %s\n", stream->number + 1, wrong, line);
-    else if (strcmp(stream->kind, "bye") != 0)
-        fprintf(stderr, "%s\n", wrong = "the stream does not end with bye");
+    else if (!is_end(stream->kind))
+        fprintf(stderr, "%s\n", wrong = "the stream has no end");
     free(line);
     return wrong != NULL;
 }

@@ -43,7 +43,8 @@ static void test_each_key_lands_in_its_option(void **state)
     assert_int_equal(load(&config, &options,
                           "{\"runtime_dir\": \"/run/x\", \"events\": [\"irq:*\", \"sched:*\"],"
                           " \"clr\": [\"gc\"], \"kernel\": false, \"kernel_buffer\": \"8M\","
-                          " \"clients_max\": 5}",
+                          " \"clients_max\": 5, \"output\": [\"/a.ndjson\", \"/b.ndjson.zst\"],"
+                          " \"rotate\": [\"1M\", \"10m\"], \"keep\": \"8M\"}",
                           &said),
                      0);
     assert_string_equal(said, "");
@@ -54,6 +55,11 @@ static void test_each_key_lands_in_its_option(void **state)
     assert_true(options.no_kernel && !options.no_clr);
     assert_int_equal(options.kernel_buffer_bytes, 8 << 20);
     assert_int_equal(options.clients_max, 5);
+    assert_int_equal(options.output_count, 2);
+    assert_string_equal(options.outputs[1], "/b.ndjson.zst");
+    assert_int_equal(options.rotate_bytes, 1 << 20);
+    assert_int_equal(options.rotate_ns, UINT64_C(600000000000));
+    assert_int_equal(options.keep_bytes, 8 << 20);
     config_destroy(config);
     free(said);
 }
@@ -158,6 +164,12 @@ static void test_wrong_files_are_refused_with_one_sentence(void **state)
         { "{\"clients_max\": 0}", "1 to 1024" },
         { "{\"clients_max\": 1025}", "1 to 1024" },
         { "{\"clients_max\": \"5\"}", "1 to 1024" },
+        { "{\"output\": \"a.ndjson\"}", "absolute path" },
+        { "{\"output\": [1]}", "absolute paths" },
+        { "{\"rotate\": 5}", "size" },
+        { "{\"rotate\": [\"5x\"]}", "size" },
+        { "{\"keep\": \"5x\"}", "size" },
+        { "{\"rotate\": \"2M\", \"keep\": \"3M\"}", "twice" },
     };
 
     (void)state;

@@ -93,10 +93,10 @@ static char *value_for(const char *kind)
     static const struct {
         const char *kind;
         char *value;
-    } values[] = { { "FILE", "file" },     { "TIME", "10s" },    { "SIZE", "4M" },
-                   { "PID", "17" },        { "LIST", "gc" },     { "SYSTEM:EVENT", "sched:*" },
-                   { "EXPR", "pid == 1" }, { "PATTERN", "A.*" }, { "CLOCK", "tsc" },
-                   { "PROVIDER", "A:1:4" } };
+    } values[] = { { "FILE", "file" },      { "TIME", "10s" },    { "SIZE", "4M" },
+                   { "PID", "17" },         { "LIST", "gc" },     { "SYSTEM:EVENT", "sched:*" },
+                   { "EXPR", "pid == 1" },  { "PATTERN", "A.*" }, { "CLOCK", "tsc" },
+                   { "PROVIDER", "A:1:4" }, { "LIMIT", "10m" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (strcmp(values[i].kind, kind) == 0)
@@ -171,11 +171,12 @@ static void test_options_each_lands_in_its_member(void **state)
     struct options o;
 
     (void)state;
-    accepts(&o, WORDS("run", "-o", "a", "--output=b", "-e", "sched:*", "-eirq:*", "--clr",
-                      "gc,thread", "--no-kernel", "--duration", "1500ms", "--max-delay=1s",
-                      "--kernel-buffer", "512K", "--summary", "-v", "-v", "--methods", "A.*,!A.b",
-                      "--methods=B.*", "--provider", "A:3f:4", "--provider=B", "--filter",
-                      "pid == 1", "--", "app", "-o"));
+    accepts(&o,
+            WORDS("run", "-o", "a", "--output=b", "-e", "sched:*", "-eirq:*", "--clr", "gc,thread",
+                  "--no-kernel", "--duration", "1500ms", "--max-delay=1s", "--kernel-buffer",
+                  "512K", "--summary", "-v", "-v", "--methods", "A.*,!A.b", "--methods=B.*",
+                  "--provider", "A:3f:4", "--provider=B", "--filter", "pid == 1", "--rotate",
+                  "256M", "--rotate=10m", "--keep", "1G", "--", "app", "-o"));
     assert_int_equal(o.command, COMMAND_RUN);
     assert_int_equal(o.output_count, 2);
     assert_string_equal(o.outputs[0], "a");
@@ -195,6 +196,9 @@ static void test_options_each_lands_in_its_member(void **state)
     assert_int_equal(o.duration_ns, 1500000000);
     assert_int_equal(o.max_delay_ns, 1000000000);
     assert_int_equal(o.kernel_buffer_bytes, 512 * 1024);
+    assert_int_equal(o.rotate_bytes, 256 << 20);
+    assert_int_equal(o.rotate_ns, UINT64_C(600000000000));
+    assert_int_equal(o.keep_bytes, 1 << 30);
     assert_int_equal(o.argument_count, 2);
     assert_string_equal(o.arguments[0], "app");
     assert_string_equal(o.arguments[1], "-o");

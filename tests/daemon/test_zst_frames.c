@@ -50,6 +50,7 @@ static int write_lines(struct disk *disk)
 {
     static char text[PER_BATCH * 64];
     struct zst_writer *writer;
+    uint64_t most;
     int result = 0;
 
     assert_int_equal(zst_writer_create(&writer, put, disk), 0);
@@ -64,10 +65,11 @@ static int write_lines(struct disk *disk)
             batch.size += make_line(text + batch.size, at + i);
         result = zst_writer_lines(writer, &batch);
     }
+    most = zst_writer_most(writer, 0);
     if (result == 0)
         result = zst_writer_end(writer);
     if (result == 0)
-        assert_int_equal(zst_writer_bytes(writer), disk->size);
+        assert_true(disk->size <= most);
     zst_writer_destroy(writer);
     return result;
 }

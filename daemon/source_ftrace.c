@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ftrace_catalog.h"
 #include "ftrace_cpu.h"
 #include "ftrace_events.h"
 #include "ftrace_filters.h"
+#include "ftrace_reader.h"
 #include "log.h"
 #include "sources.h"
 #include "stream_lines.h"
@@ -25,12 +25,11 @@
 
 #define BUFFER_DEFAULT_KB 4096 /* of each CPU */
 #define SUB_BUFFER_KB 64
-/* Readings follow each other closely while much comes. Otherwise they come with the news of others
- * (refresh), and by themselves when those stay away. */
-#define READ_MIN_MS 1
-#define READ_MAX_MS 45
+/* The news of others need those of the kernel beside them, unless these are fresh. */
 #define REFRESH_NS UINT64_C(5000000)
-#define READER_NICE (-15)
+/* Pages that wait to be decoded or written; beyond it the kernel's rings have to hold them. */
+#define PAGES_BYTES_MAX (UINT64_C(64) << 20)
+#define HAND_OVER_MAX 64     /* pages of a CPU in one turn of the loop, which has others to serve */
 #define FOLLOW_TRIES_MAX 100 /* a process that makes threads faster than /proc lists them */
 
 struct ftrace_source {
@@ -43,10 +42,10 @@ struct ftrace_source {
     size_t ended;     /* inputs that have ended */
     bool has_targets; /* else it is the whole machine */
     uint32_t page_size;
-    uint64_t buffer_bytes; /* of each CPU */
-    uint64_t interval_ms;
-    uint64_t read_ns; /* the last reading */
-    uv_timer_t timer;
+    uint64_t buffer_bytes;        /* of each CPU */
+    struct page_pool *pool;       /* owned */
+    struct ftrace_reader *reader; /* owned; NULL before the start and after the stop */
+    uv_async_t news;              /* the readers have read */
 };
 
 static int tell_failure(const char *step, int error)
@@ -154,6 +153,16 @@ static void set_sizes(struct ftrace_source *ftrace, const struct options *option
                    text);
 }
 
+/* When the readers are woken. */
+static void set_percent(struct ftrace_source *ftrace)
+{
+    char text[16];
+
+    (void)snprintf(text, sizeof(text), "%d", FTRACE_READER_PERCENT);
+    if (tracefs_write(&ftrace->instance, "buffer_percent", text) != 0)
+        log_verbose("this kernel does not say when a ring is filling: it is looked at by time");
+}
+
 static int configure(struct ftrace_source *ftrace, const struct options *options)
 {
     int result = tracefs_write(&ftrace->instance, "tracing_on", "0");
@@ -164,6 +173,7 @@ static int configure(struct ftrace_source *ftrace, const struct options *options
         return tell_failure("trace_clock", result);
     (void)tracefs_write(&ftrace->instance, "options/overwrite", "1");
     set_sizes(ftrace, options);
+    set_percent(ftrace);
     if (options->user_stacks &&
         tracefs_write(&ftrace->instance, "options/userstacktrace", "1") != 0)
         log_notice("this kernel records no stacks of user space");
@@ -209,7 +219,7 @@ static int choose_events(struct ftrace_source *ftrace, const struct options *opt
 
 /* Reading */
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_news_closed(uv_handle_t *handle)
 {
     struct ftrace_source *ftrace = handle->data;
 
@@ -221,55 +231,47 @@ static void on_end(struct ftrace_cpu *cpu)
     struct ftrace_source *ftrace = cpu->context;
 
     if (++ftrace->ended == ftrace->cpu_count)
-        uv_close((uv_handle_t *)&ftrace->timer, on_timer_closed);
+        uv_close((uv_handle_t *)&ftrace->news, on_news_closed);
 }
 
-static void on_read(uv_timer_t *timer);
-
-/* All CPUs, and the next reading by when it is due. */
-static void read_cpus(struct ftrace_source *ftrace)
+static void hand_over(struct ftrace_source *ftrace)
 {
-    uint64_t interval_ms = ftrace->interval_ms * 2;
-    bool raw = ftrace->cpus[0].on_page != NULL;
-    size_t most = 0;
+    bool more = false;
 
-    for (size_t i = 0; i < ftrace->cpu_count; i++) {
-        size_t got = ftrace_cpu_read(&ftrace->cpus[i]);
-
-        most = got > most ? got : most;
-    }
-    /* The last page of a reading is one that is being written: the kernel copies it event by event,
-     * which is most of the cost where pages are only moved. */
-    if (most > ftrace->buffer_bytes / (raw ? 2 : 8))
-        interval_ms = READ_MIN_MS;
-    else if (raw && most > ftrace->buffer_bytes / 4)
-        interval_ms = ftrace->interval_ms;
-    ftrace->interval_ms = interval_ms < READ_MAX_MS ? interval_ms : READ_MAX_MS;
-    ftrace->read_ns = clock_now_ns();
-    uv_timer_start(&ftrace->timer, on_read, ftrace->interval_ms, 0);
+    for (size_t i = 0; i < ftrace->cpu_count; i++)
+        more |= ftrace_cpu_hand_over(&ftrace->cpus[i], HAND_OVER_MAX);
+    if (more)
+        uv_async_send(&ftrace->news);
 }
 
-static void on_read(uv_timer_t *timer)
+static void on_news(uv_async_t *async)
 {
-    struct ftrace_source *ftrace = timer->data;
+    struct ftrace_source *ftrace = async->data;
 
-    read_cpus(ftrace);
+    if (pipeline_takes_pages(ftrace->pipeline) && ftrace->reader)
+        hand_over(ftrace);
     pipeline_pump(ftrace->pipeline);
+}
+
+/* On a reader's thread. */
+static void on_read(void *context)
+{
+    uv_async_send(&((struct ftrace_source *)context)->news);
 }
 
 static void refresh(struct source *source)
 {
     struct ftrace_source *ftrace = (struct ftrace_source *)source;
 
-    if (clock_now_ns() - ftrace->read_ns >= REFRESH_NS)
-        read_cpus(ftrace);
+    if (ftrace->reader && !pipeline_takes_pages(ftrace->pipeline))
+        ftrace_reader_refresh(ftrace->reader, REFRESH_NS);
 }
 
 static void on_page(struct ftrace_cpu *cpu, const uint8_t *bytes, size_t size)
 {
     struct ftrace_source *ftrace = cpu->context;
 
-    pipeline_page(ftrace->pipeline, (uint32_t)cpu->cpu, bytes, size);
+    pipeline_page(ftrace->pipeline, cpu->ring.cpu, bytes, size);
 }
 
 /* Of threads whose records nobody looked at. */
@@ -283,29 +285,54 @@ static void tell_cmdlines(struct ftrace_source *ftrace)
     free(text);
 }
 
+static int open_cpu(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, uint32_t number)
+{
+    int result;
+
+    *cpu = (struct ftrace_cpu){ .catalog = ftrace->catalog,
+                                .on_end = on_end,
+                                .context = ftrace,
+                                .ring = { .page_size = ftrace->page_size,
+                                          .layout = trd_catalog_get_layout(ftrace->catalog),
+                                          .pool = ftrace->pool } };
+    if (pipeline_takes_pages(ftrace->pipeline))
+        cpu->on_page = on_page;
+    result = ftrace_ring_open(&cpu->ring, &ftrace->instance, number);
+    if (result == 0)
+        ftrace_cpu_init(cpu);
+    return result;
+}
+
 static int open_cpus(struct ftrace_source *ftrace)
 {
     long possible = sysconf(_SC_NPROCESSORS_CONF);
     int result = -ENODEV;
 
     ftrace->cpus = calloc((size_t)possible, sizeof(*ftrace->cpus));
-    if (!ftrace->cpus)
+    if (!ftrace->cpus || page_pool_create(&ftrace->pool, ftrace->page_size, PAGES_BYTES_MAX) != 0)
         return -ENOMEM;
     for (long i = 0; i < possible; i++) {
-        struct ftrace_cpu *cpu = &ftrace->cpus[ftrace->cpu_count];
-
-        *cpu = (struct ftrace_cpu){
-            .catalog = ftrace->catalog, .on_end = on_end, .context = ftrace, .cpu = (int32_t)i
-        };
-        if (pipeline_takes_pages(ftrace->pipeline))
-            cpu->on_page = on_page;
-        result = ftrace_cpu_open(cpu, &ftrace->instance, ftrace->page_size);
+        result = open_cpu(ftrace, &ftrace->cpus[ftrace->cpu_count], (uint32_t)i);
         if (result == 0)
             ftrace->cpu_count++;
         else if (result != -ENOENT)
             return result;
     }
     return ftrace->cpu_count > 0 ? 0 : result;
+}
+
+static int start_reader(struct ftrace_source *ftrace)
+{
+    const struct ftrace_reader_options options = { ftrace->buffer_bytes, on_read, ftrace };
+    struct ftrace_ring **rings = calloc(ftrace->cpu_count, sizeof(struct ftrace_ring *));
+    int result = -ENOMEM;
+
+    for (size_t i = 0; rings && i < ftrace->cpu_count; i++)
+        rings[i] = &ftrace->cpus[i].ring;
+    if (rings)
+        result = ftrace_reader_create(&ftrace->reader, rings, ftrace->cpu_count, &options);
+    free(rings);
+    return result;
 }
 
 /* Source */
@@ -315,7 +342,8 @@ static void stop(struct source *source)
     struct ftrace_source *ftrace = (struct ftrace_source *)source;
 
     (void)tracefs_write(&ftrace->instance, "tracing_on", "0");
-    uv_timer_stop(&ftrace->timer);
+    ftrace_reader_destroy(ftrace->reader);
+    ftrace->reader = NULL;
     for (size_t i = 0; i < ftrace->cpu_count; i++)
         ftrace_cpu_finish(&ftrace->cpus[i]);
     if (pipeline_takes_pages(ftrace->pipeline))
@@ -357,8 +385,10 @@ static void destroy(struct source *source)
 {
     struct ftrace_source *ftrace = (struct ftrace_source *)source;
 
+    ftrace_reader_destroy(ftrace->reader);
     for (size_t i = 0; i < ftrace->cpu_count; i++)
         ftrace_cpu_close(&ftrace->cpus[i]);
+    page_pool_destroy(ftrace->pool);
     tracefs_remove(&ftrace->instance);
     trd_catalog_destroy(ftrace->catalog);
     free(ftrace->cpus);
@@ -383,26 +413,42 @@ static int set_up(struct ftrace_source *ftrace, const struct options *options, c
     return result == 0 ? 0 : tell_failure("trace_pipe_raw", result);
 }
 
-static void start(struct ftrace_source *ftrace)
+static void on_failed(uv_handle_t *handle)
 {
+    destroy(handle->data);
+}
+
+/* What the readers do concerns no target; what wakes them may happen in one. */
+static void leave_out_readers(struct ftrace_source *ftrace)
+{
+    const pid_t *tids;
+    size_t count = ftrace_reader_tids(ftrace->reader, &tids);
+
+    for (size_t i = 0; i < count; i++)
+        leave_out(&ftrace->source, tids[i]);
+}
+
+static int start(struct ftrace_source *ftrace)
+{
+    int result;
+
+    uv_async_init(pipeline_loop(ftrace->pipeline), &ftrace->news, on_news);
+    ftrace->news.data = ftrace;
+    result = start_reader(ftrace);
+    if (result != 0) {
+        uv_close((uv_handle_t *)&ftrace->news, on_failed);
+        return tell_failure("starting a thread", result);
+    }
+    if (!ftrace_reader_priority(ftrace->reader))
+        log_verbose("the kernel's rings are read at the priority of everybody else");
+    leave_out_readers(ftrace);
     pipeline_add_catalog(ftrace->pipeline, ftrace->catalog);
     pipeline_add_source(ftrace->pipeline, &ftrace->source);
     for (size_t i = 0; i < ftrace->cpu_count; i++)
         if (pipeline_add_input(ftrace->pipeline, &ftrace->cpus[i].input) != 0)
             ftrace->ended++; /* no memory: its events are told as lost */
-    ftrace->interval_ms = READ_MIN_MS;
-    uv_timer_init(pipeline_loop(ftrace->pipeline), &ftrace->timer);
-    ftrace->timer.data = ftrace;
-    uv_timer_start(&ftrace->timer, on_read, READ_MIN_MS, 0);
     (void)tracefs_write(&ftrace->instance, "tracing_on", "1");
-}
-
-/* Under load a ring is full within a tenth of a second: who only empties it goes before those who
- * fill it, whom that costs little. Where records are looked at it would cost them too much. */
-static void go_first(const struct ftrace_source *ftrace)
-{
-    if (pipeline_takes_pages(ftrace->pipeline) && setpriority(PRIO_PROCESS, 0, READER_NICE) != 0)
-        log_verbose("pages are read at the priority of everybody else");
+    return 0;
 }
 
 int source_ftrace_open(struct pipeline *pipeline, const struct options *options, const pid_t *pids,
@@ -427,7 +473,5 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
         destroy(&ftrace->source);
         return result;
     }
-    go_first(ftrace);
-    start(ftrace);
-    return 0;
+    return start(ftrace);
 }

@@ -1,0 +1,149 @@
+#include "ftrace_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stream_lines.h"
+
+#define READS_MAX 64 /* in one go; others are to be read as well */
+/* Pages a CPU may have out whatever the pool's limit: the merge waits for all CPUs, so one that has
+ * nothing to show would hold back those who fill the pool. */
+#define PAGES_NEEDED 2
+/* Readings that end behind a page less than this full, of 4: it is the one being written. */
+#define FULL_QUARTERS 3
+#define SHORT_READS_MAX 2
+/*
+ * Between a writer's stamp and its commit interrupts may run, and a virtual CPU may be taken away.
+ * An event that is committed later than this behind its stamp is marked late.
+ */
+#define COMMIT_SLACK_NS UINT64_C(1000000)
+
+int ftrace_ring_open(struct ftrace_ring *ring, const struct tracefs_instance *instance,
+                     uint32_t cpu)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", cpu);
+    ring->fd = tracefs_open(instance, name, O_RDONLY | O_NONBLOCK);
+    if (ring->fd < 0)
+        return ring->fd;
+    (void)snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu);
+    ring->stats_fd = tracefs_open(instance, name, O_RDONLY);
+    ring->cpu = cpu;
+    atomic_store(&ring->watermark_ns, clock_now_ns());
+    return 0;
+}
+
+void ftrace_ring_close(struct ftrace_ring *ring)
+{
+    struct page_buffer *page = page_queue_take_all(&ring->queue);
+
+    while (page) {
+        struct page_buffer *next = page->next;
+
+        page_pool_give(ring->pool, page);
+        page = next;
+    }
+    if (ring->fd >= 0)
+        close(ring->fd);
+    if (ring->stats_fd >= 0)
+        close(ring->stats_fd);
+    ring->fd = ring->stats_fd = -1;
+}
+
+/* Statistics */
+
+static uint64_t stat_value(const char *text, const char *key)
+{
+    const char *line = strstr(text, key);
+
+    return line ? strtoull(line + strlen(key), NULL, 10) : 0;
+}
+
+void ftrace_ring_count(const struct ftrace_ring *ring, struct ftrace_ring_stats *out)
+{
+    char text[1024];
+    ssize_t got = ring->stats_fd < 0 ? 0 : pread(ring->stats_fd, text, sizeof(text) - 1, 0);
+
+    *out = (struct ftrace_ring_stats){ 0 };
+    if (got <= 0)
+        return;
+    text[got] = '\0';
+    out->lost = stat_value(text, "\noverrun: ") + stat_value(text, "\ncommit overrun: ") +
+                stat_value(text, "\ndropped events: ");
+    out->read = stat_value(text, "\nread events: ");
+}
+
+/* Reading */
+
+static void set_watermark(struct ftrace_ring *ring, uint64_t ns)
+{
+    /* Whoever sees it finds the pages of before in the queue. */
+    if (ns > atomic_load_explicit(&ring->watermark_ns, memory_order_relaxed))
+        atomic_store_explicit(&ring->watermark_ns, ns, memory_order_release);
+}
+
+/* Its loss, its time, and whether it was one that is still being written. */
+static bool append(struct ftrace_ring *ring, struct page_buffer *page, size_t size)
+{
+    struct ftrace_ring_stats stats;
+    struct trd_page walk;
+    uint32_t quarters;
+    uint64_t begin_ns;
+
+    page->cpu = ring->cpu;
+    page->size = (uint32_t)size;
+    page->has_loss = trd_page_init(&walk, page->bytes, size, ring->layout) == 0 && walk.lost_events;
+    if (page->has_loss) {
+        ftrace_ring_count(ring, &stats);
+        page->kernel_lost = stats.lost;
+    }
+    quarters = walk.end * 4 / ring->page_size;
+    begin_ns = walk.ts;
+    atomic_fetch_add_explicit(&ring->queued, 1, memory_order_relaxed);
+    page_queue_push(&ring->queue, page);
+    set_watermark(ring, begin_ns); /* the next page cannot begin before this one */
+    return quarters >= FULL_QUARTERS;
+}
+
+size_t ftrace_ring_read(struct ftrace_ring *ring, enum ftrace_ring_stop *out_stop)
+{
+    size_t total = 0;
+    int shorts = 0;
+
+    *out_stop = FTRACE_RING_LIMIT;
+    for (int i = 0; i < READS_MAX && shorts < SHORT_READS_MAX; i++) {
+        bool needed = atomic_load_explicit(&ring->queued, memory_order_relaxed) < PAGES_NEEDED;
+        struct page_buffer *page = page_pool_take(ring->pool, needed);
+        uint64_t before_ns = clock_now_ns();
+        ssize_t got;
+
+        if (!page) {
+            *out_stop = FTRACE_RING_NO_ROOM;
+            return total;
+        }
+        got = read(ring->fd, page->bytes, ring->page_size);
+        if (got <= 0) {
+            page_pool_give(ring->pool, page);
+            /* Nothing was there: whatever comes was begun after the slack before this moment. */
+            set_watermark(ring, before_ns - COMMIT_SLACK_NS);
+            *out_stop = FTRACE_RING_EMPTY;
+            return total;
+        }
+        total += (size_t)got;
+        shorts += !append(ring, page, (size_t)got);
+    }
+    if (shorts > 0)
+        *out_stop = FTRACE_RING_EMPTY;
+    return total;
+}
+
+void ftrace_ring_give(struct ftrace_ring *ring, struct page_buffer *page)
+{
+    atomic_fetch_sub_explicit(&ring->queued, 1, memory_order_relaxed);
+    page_pool_give(ring->pool, page);
+}

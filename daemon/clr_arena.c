@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/membarrier.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int clr_arena_map(struct clr_arena *arena, int fd, const struct trd_hello *hello)
 {
@@ -60,6 +63,28 @@ int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_are
                    out->head % TRD_EVENT_ALIGN != 0 || out->tail % TRD_EVENT_ALIGN != 0
                ? -EBADMSG
                : 0;
+}
+
+static bool is_quiet(struct trd_ring *ring)
+{
+    /* Whoever is seen not writing has published what it began before the barrier. */
+    if (atomic_load_explicit(&ring->writing, memory_order_acquire) != 0 ||
+        atomic_load_explicit(&ring->untold, memory_order_acquire) != 0)
+        return false;
+    /* The tail moves once the socket has it all. */
+    return atomic_load_explicit(&ring->head, memory_order_acquire) ==
+           atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
+bool clr_arena_is_quiet(const struct clr_arena *arena)
+{
+    if (!atomic_load(&arena->head->has_barrier) ||
+        syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+        return false;
+    for (uint32_t i = 0; i < clr_arena_used(arena); i++)
+        if (!is_quiet(trd_arena_ring(arena->head, arena->ring_size, i)))
+            return false;
+    return true;
 }
 
 void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from, uint64_t to,

@@ -44,6 +44,12 @@ int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_are
 /* Copies bytes [from, to) of the ring's life, at most a ring's worth. */
 void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from, uint64_t to,
                     uint8_t *out);
+/*
+ * Whether all that was begun before this call has been sent and told: nobody is writing, no ring
+ * holds a record, no drop waits. What a thread writes after it is stamped later than a time taken
+ * before it (proto/ring.h). False as well if the process admits no barrier of ours.
+ */
+bool clr_arena_is_quiet(const struct clr_arena *arena);
 /* Events begun since the profiler was loaded, in every ring and in none. */
 uint64_t clr_arena_produced(const struct clr_arena *arena);
 uint64_t clr_arena_orphans(const struct clr_arena *arena);

@@ -154,6 +154,7 @@ void clr_end_part(struct clr_source *clr)
         return;
     uv_poll_stop(&clr->poll);
     uv_close((uv_handle_t *)&clr->poll, clr_end_on_handle_closed);
+    uv_close((uv_handle_t *)&clr->look, clr_end_on_handle_closed);
     clr_socket_close(&clr->socket);
     uv_timer_stop(&clr->timer);
     if (clr->state == CLR_GREETING) {

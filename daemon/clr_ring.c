@@ -15,6 +15,7 @@ struct clr_chunk {
     bool from_arena; /* may end within a record */
     size_t size;
     size_t at;
+    uint64_t mark_ns; /* that was promised before it came */
     _Alignas(TRD_EVENT_ALIGN) uint8_t bytes[];
 };
 
@@ -34,13 +35,13 @@ static void drop_first(struct clr_ring *ring)
     free(chunk);
 }
 
-static struct clr_chunk *append(struct clr_ring *ring, size_t size)
+static struct clr_chunk *append(struct clr_ring *ring, size_t size, uint64_t mark_ns)
 {
     struct clr_chunk *chunk = malloc(sizeof(*chunk) + size);
 
     if (!chunk)
         return NULL;
-    *chunk = (struct clr_chunk){ .tid = ring->host_tid, .size = size };
+    *chunk = (struct clr_chunk){ .tid = ring->host_tid, .size = size, .mark_ns = mark_ns };
     if (ring->last)
         ring->last->next = chunk;
     else
@@ -141,6 +142,9 @@ static int hand_out(struct clr_ring *ring, const struct trd_event_head *head, ui
         return hand_out_lost_event(ring, (const void *)fixed, head->ts_ns, out);
     translate(ring, head->id, fixed);
     out->ts_ns = head->ts_ns;
+    /* What was promised meanwhile is not broken by a stamp that was taken over. */
+    if (head->flags & TRD_EVENT_F_SAME_TIME && out->ts_ns < ring->first->mark_ns)
+        out->ts_ns = ring->first->mark_ns;
     if (head->flags & TRD_EVENT_F_CATCH_UP)
         out->flags |= TRD_RECORD_F_CATCH_UP;
     if (head->flags & TRD_EVENT_F_CUT)
@@ -160,7 +164,7 @@ static int refill(struct clr_ring *ring)
     if (!ring->arena || size == 0)
         return 0;
     size = size < DRAIN_PIECE ? size : DRAIN_PIECE;
-    chunk = append(ring, size);
+    chunk = append(ring, size, ring->drain_mark_ns);
     if (!chunk) {
         ring->arena = NULL;
         return 0;
@@ -254,7 +258,7 @@ int clr_ring_put(struct clr_ring *ring, uint64_t position, const uint8_t *record
         return -EBADMSG;
     if (known >= size)
         return 0;
-    chunk = append(ring, size - known);
+    chunk = append(ring, size - known, ring->input.watermark_ns);
     if (!chunk)
         return -ENOMEM;
     memcpy(chunk->bytes, records + known, size - known);
@@ -285,4 +289,5 @@ void clr_ring_drain(struct clr_ring *ring, const struct clr_arena *arena, uint32
     ring->index = index;
     ring->position = from;
     ring->drain_end = to;
+    ring->drain_mark_ns = ring->input.watermark_ns;
 }

@@ -54,7 +54,8 @@ struct clr_ring {
     const struct clr_arena *arena;
     uint32_t index;
     uint64_t drain_end;
-    bool closing; /* nothing more will be put in: end when empty */
+    uint64_t drain_mark_ns; /* that was promised before the process died */
+    bool closing;           /* nothing more will be put in: end when empty */
 };
 
 void clr_ring_init(struct clr_ring *ring, struct clr_totals *totals);

@@ -1,8 +1,10 @@
 #include "clr_socket.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -85,6 +87,13 @@ int clr_socket_next(struct clr_socket *socket, struct trd_frame_head *out_head,
     if (result == 1)
         socket->at += sizeof(*out_head) + out_head->size;
     return result;
+}
+
+bool clr_socket_was_read(const struct clr_socket *socket)
+{
+    int unread = 0;
+
+    return ioctl(socket->fd, SIOCOUTQ, &unread) == 0 && unread == 0;
 }
 
 int clr_socket_send(struct clr_socket *socket, enum trd_frame_type type, const void *payload,

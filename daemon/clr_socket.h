@@ -5,6 +5,7 @@
 #ifndef TRACERD_DAEMON_CLR_SOCKET_H
 #define TRACERD_DAEMON_CLR_SOCKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -33,6 +34,8 @@ ssize_t clr_socket_receive(struct clr_socket *socket);
  */
 int clr_socket_next(struct clr_socket *socket, struct trd_frame_head *out_head,
                     const uint8_t **out_payload);
+/* Whether the peer has read all that was sent to it. */
+bool clr_socket_was_read(const struct clr_socket *socket);
 /* A small frame. -EPIPE if the peer does not take it at once: its buffer holds many of them. */
 int clr_socket_send(struct clr_socket *socket, enum trd_frame_type type, const void *payload,
                     size_t size);

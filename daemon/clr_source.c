@@ -22,7 +22,7 @@
 #define SWEEP_BYTES_MAX (64u << 20)
 #define MARK_INTERVAL_MS 40   /* what an event of a quiet process may wait for */
 #define GREETING_WAIT_MS 5000 /* a client that connects and stays silent must not stay for ever */
-#define WATCH_MS 500          /* a process that sends no marks for so long may be dead */
+#define WATCH_MS 500          /* how long a dead process may go unnoticed */
 #define DETACH_WAIT_MS 2000
 
 /* Marks and inputs */
@@ -192,6 +192,7 @@ static int on_pong(struct clr_source *clr)
 }
 
 static void on_watch(uv_timer_t *timer);
+static void on_look(uv_timer_t *timer);
 
 /* Its thread wakes up for every mark: in a quiet process that would be most of what is told. */
 static void leave_out_sender(struct clr_source *clr)
@@ -216,6 +217,10 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
         result = open_arena(clr);
     if (result != 0)
         return result;
+    if (clr->hello.flags & TRD_HELLO_F_SWEEPS) {
+        welcome.flags = TRD_WELCOME_F_LOOKS;
+        uv_timer_start(&clr->look, on_look, MARK_INTERVAL_MS, MARK_INTERVAL_MS);
+    }
     clr_tids_init(&clr->tids, clr->pid, clr->hello.pid);
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
@@ -328,14 +333,38 @@ static void on_drained(void *context)
 static void on_watch(uv_timer_t *timer)
 {
     struct clr_source *clr = timer->data;
-    bool is_silent = clr->mark_ns == clr->watched_mark_ns;
 
-    clr->watched_mark_ns = clr->mark_ns;
-    if (!is_silent || clr->is_paused || !target_is_dead(clr->pid))
+    if (clr->is_paused || !target_is_dead(clr->pid))
         return;
     read_socket(clr);
     if (!clr->is_paused)
         clr_end_part(clr);
+}
+
+/*
+ * A process that has nothing to say need not wake up to say so: what it would promise shows in its
+ * arena. It is asked for what lies there, and where there is no seeing: by the counter's time a
+ * mark is needed to convert it with.
+ */
+static void on_look(uv_timer_t *timer)
+{
+    struct clr_source *clr = timer->data;
+    uint64_t now_ns = clock_now_ns();
+
+    if (clr->is_paused)
+        return;
+    if (clr->clock.is_tsc || !clr_arena_is_quiet(&clr->arena)) {
+        if (clr_socket_was_read(&clr->socket))
+            send_frame(clr, TRD_FRAME_SWEEP, NULL, 0);
+        return;
+    }
+    /* What it sent before that is in the socket, at the latest. */
+    read_socket(clr);
+    if (clr->state == CLR_STREAMING && !clr->is_paused) {
+        clr_source_set_mark(clr, now_ns);
+        clr_resolve_wanted(clr);
+    }
+    pipeline_pump(clr->pipeline);
 }
 
 static void on_greeting_timeout(uv_timer_t *timer)
@@ -395,9 +424,11 @@ static void destroy(struct source *source)
 static void open_handles(struct clr_source *clr)
 {
     uv_timer_init(pipeline_loop(clr->pipeline), &clr->timer);
+    uv_timer_init(pipeline_loop(clr->pipeline), &clr->look);
     clr->poll.data = clr;
     clr->timer.data = clr;
-    clr->open_handles = 2;
+    clr->look.data = clr;
+    clr->open_handles = 3;
     uv_poll_start(&clr->poll, UV_READABLE, on_readable);
     uv_timer_start(&clr->timer, on_greeting_timeout, GREETING_WAIT_MS, 0);
 }

@@ -47,10 +47,10 @@ struct clr_source {
     struct clr_totals totals;
     uint64_t began_ns;
     uint64_t mark_ns;
-    uint64_t watched_mark_ns; /* at the last look whether the process is alive */
     unsigned waited_ms;
     uv_poll_t poll;
     uv_timer_t timer; /* what it waits for depends on the state */
+    uv_timer_t look;  /* while it streams */
     unsigned open_handles;
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -78,6 +79,33 @@ int arena_create(uint32_t ring_size, uint32_t ring_count)
     arena.head->pid = (uint32_t)getpid();
     arena.writers_fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
     return 0;
+}
+
+static void *register_barrier(void *argument)
+{
+    if (membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0)
+        atomic_store(&arena.head->has_barrier, 1);
+    return argument;
+}
+
+void arena_admit_barrier(void)
+{
+    static bool is_done;
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    if (is_done)
+        return;
+    is_done = true;
+    /* Writers that fence for themselves need no other's. */
+    if (arena.writers_fence) {
+        atomic_store(&arena.head->has_barrier, 1);
+        return;
+    }
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    (void)pthread_create(&thread, &attributes, register_barrier, NULL);
+    pthread_attr_destroy(&attributes);
 }
 
 static bool claim(struct trd_ring *ring)

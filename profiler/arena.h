@@ -24,6 +24,9 @@ void arena_recycle(struct trd_ring *ring);
 
 /* Makes every thread pass a full barrier, so that a ring found idle stays silent about the past. */
 void arena_barrier(void);
+/* From now on, or soon, the daemon's barrier reaches every thread as well. In a thread of its own:
+ * the kernel takes its time over it. */
+void arena_admit_barrier(void);
 /* The kernel refuses that: writers fence for themselves. */
 bool arena_writers_fence(void);
 

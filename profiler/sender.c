@@ -110,7 +110,7 @@ static void fill_hello(struct trd_hello *hello)
         .version = TRD_PROTOCOL_VERSION,
         .flags = (uint16_t)((profiler->attached ? TRD_HELLO_F_ATTACHED : 0) |
                             (profiler->notification_only ? TRD_HELLO_F_NOTIFICATION_ONLY : 0) |
-                            (sender.greeted ? TRD_HELLO_F_RECONNECT : 0)),
+                            (sender.greeted ? TRD_HELLO_F_RECONNECT : 0) | TRD_HELLO_F_SWEEPS),
         .pid = (uint32_t)getpid(),
         .clock = stamp_is_tsc ? TRD_CLOCK_TSC : TRD_CLOCK_MONOTONIC,
         .start_time = start_time(),
@@ -173,6 +173,8 @@ static int obey(const struct trd_frame_head *head, const uint8_t *payload)
         return result;
     case TRD_FRAME_RESOLVE:
         return resolve(payload, head->size);
+    case TRD_FRAME_SWEEP:
+        return 0; /* as after every word */
     case TRD_FRAME_DETACH:
         gate_close();
         sender.detaching = true;
@@ -213,7 +215,8 @@ static void say_goodbye(void)
     (void)connection_send(&sender.connection, TRD_FRAME_BYE, &goodbye, sizeof(goodbye), NULL, 0);
 }
 
-/* Sleeps until a wake-up, the daemon's word or the next mark; whether the daemon has spoken. */
+/* Sleeps until a wake-up, the daemon's word or the next mark (-1: none is due); whether the daemon
+ * has spoken. */
 static bool wait_for_work(int timeout_ms)
 {
     struct pollfd fds[2] = { { .fd = sender.wake_fd, .events = POLLIN },
@@ -228,8 +231,19 @@ static bool wait_for_work(int timeout_ms)
     return count == 2 && fds[1].revents;
 }
 
-static int serve(int mark_interval_ms)
+/* A daemon that looks into the arena itself asks for what it finds: then this thread sleeps until
+ * it is asked. */
+static int mark_interval_ms(const struct trd_welcome *welcome)
 {
+    if (!(welcome->flags & TRD_WELCOME_F_LOOKS))
+        return (int)welcome->mark_interval_ms;
+    arena_admit_barrier();
+    return -1;
+}
+
+static int serve(const struct trd_welcome *welcome)
+{
+    int interval_ms = mark_interval_ms(welcome);
     bool has_spoken = true; /* a word may have come together with WELCOME */
     int result = 0;
 
@@ -240,7 +254,7 @@ static int serve(int mark_interval_ms)
             result = sweep(&sender.connection);
         elt_tell_untold();
         if (result == 0)
-            has_spoken = wait_for_work(mark_interval_ms);
+            has_spoken = wait_for_work(interval_ms);
     }
     if (result == 0)
         say_goodbye();
@@ -273,7 +287,7 @@ static int converse(bool *out_greeted)
         profiler_emit_runtime_info(TRD_EVENT_F_CATCH_UP);
     /* After an attach the runtime has a past that nobody saw. */
     set_categories(welcome.categories, missed || profiler_get()->attached);
-    return serve((int)welcome.mark_interval_ms);
+    return serve(&welcome);
 }
 
 /* One try to have a daemon; whether one said WELCOME. */

@@ -188,6 +188,24 @@ static size_t character_boundary(const char *bytes, size_t length)
     return start;
 }
 
+/* Texts are short: what is set up for a copy of any size would cost more than they do. */
+static void copy_text(char *to, const char *from, size_t size)
+{
+    uint64_t eight;
+
+    if (size < sizeof(eight)) {
+        memcpy(to, from, size);
+        return;
+    }
+    for (size_t at = 0; at < size - sizeof(eight); at += sizeof(eight)) {
+        memcpy(&eight, from + at, sizeof(eight));
+        memcpy(to + at, &eight, sizeof(eight));
+    }
+    /* The last eight, some of them once more. */
+    memcpy(&eight, from + size - sizeof(eight), sizeof(eight));
+    memcpy(to + size - sizeof(eight), &eight, sizeof(eight));
+}
+
 bool trd_event_put_text(void *fixed, uint32_t *used, uint32_t capacity, struct trd_text *text,
                         const char *bytes, size_t length)
 {
@@ -205,7 +223,7 @@ bool trd_event_put_text(void *fixed, uint32_t *used, uint32_t capacity, struct t
 
     text->offset = (uint16_t)*used;
     text->size = (uint16_t)(kept + 1);
-    memcpy((char *)fixed + *used, bytes, kept);
+    copy_text((char *)fixed + *used, bytes, kept);
     ((char *)fixed)[*used + kept] = '\0';
     *used += (uint32_t)kept + 1;
     return kept == length;

@@ -73,6 +73,9 @@ static inline uint32_t trd_event_size(uint32_t size)
 #define TRD_EVENT_F_CATCH_UP 0x1
 /* A text did not fit TRD_TEXT_MAX and was cut. */
 #define TRD_EVENT_F_CUT 0x2
+/* Stamped as the record before it in the ring, without a reading of the clock: of what follows in
+ * the same instant. The one stamp that may be earlier than a mark: the reader raises it to that. */
+#define TRD_EVENT_F_SAME_TIME 0x4
 
 struct trd_text {
     uint16_t offset; /* from the start of the fixed fields */

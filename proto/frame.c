@@ -8,7 +8,7 @@
 static int type_is_known(uint8_t type)
 {
     return (type >= TRD_FRAME_HELLO && type <= TRD_FRAME_PONG) ||
-           (type >= TRD_FRAME_WELCOME && type <= TRD_FRAME_RESOLVE);
+           (type >= TRD_FRAME_WELCOME && type <= TRD_FRAME_SWEEP);
 }
 
 int trd_frame_next(const uint8_t *bytes, size_t size, struct trd_frame_head *out_head,

@@ -39,6 +39,7 @@ enum trd_frame_type {
     TRD_FRAME_DETACH = 0x44,
     TRD_FRAME_PROVIDERS = 0x45, /* of EventPipe, a list as in provider.h */
     TRD_FRAME_RESOLVE = 0x46,   /* whose code lies at these addresses? */
+    TRD_FRAME_SWEEP = 0x47,     /* send what the rings hold, and a mark */
 };
 
 struct trd_frame_head {
@@ -50,6 +51,7 @@ struct trd_frame_head {
 #define TRD_HELLO_F_ATTACHED 0x1
 #define TRD_HELLO_F_NOTIFICATION_ONLY 0x2
 #define TRD_HELLO_F_RECONNECT 0x4 /* this profiler has spoken to a daemon before */
+#define TRD_HELLO_F_SWEEPS 0x8    /* knows SWEEP, so it need not mark by itself */
 
 enum trd_clock {
     TRD_CLOCK_MONOTONIC = 1,
@@ -83,10 +85,12 @@ struct trd_hello {
 };
 #define TRD_HELLO_SIZE_MIN offsetof(struct trd_hello, started)
 
+#define TRD_WELCOME_F_LOOKS 0x1 /* the daemon looks into the arena and asks by SWEEP */
+
 struct trd_welcome {
     uint32_t magic;
     uint16_t version;
-    uint16_t reserved;
+    uint16_t flags;
     uint32_t categories; /* mask of what is wanted */
     uint32_t mark_interval_ms;
 };

@@ -12,7 +12,8 @@
  * Watermark. A writer sets `writing` before it reads the clock and clears it after it published
  * `head`. A reader takes the time T, makes every thread pass a barrier (membarrier, or the
  * writer's own fence where that is refused), and then looks at `writing`: a ring found idle can
- * only bring events later than T; a busy one holds the mark back.
+ * only bring events later than T; a busy one holds the mark back. The daemon may look likewise:
+ * what it finds idle, empty and told it need not be sent a mark for.
  */
 #ifndef TRD_PROTO_RING_H
 #define TRD_PROTO_RING_H
@@ -39,7 +40,8 @@ struct trd_arena {
     uint32_t ring_size;
     uint32_t ring_count;
     uint32_t pid; /* as the traced process sees itself */
-    uint32_t reserved;
+    /* 1: a barrier of another process reaches the writers: membarrier(GLOBAL_EXPEDITED). */
+    _Atomic uint32_t has_barrier;
     _Alignas(64) _Atomic uint32_t ring_used;      /* rings 0 … ring_used-1 have had an owner */
     _Alignas(64) _Atomic uint64_t orphan_dropped; /* events of threads that found no free ring */
 };

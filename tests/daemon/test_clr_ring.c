@@ -106,6 +106,25 @@ static void test_batch_comes_out_record_by_record(void **state)
     assert_int_equal(fixture->dry, 1);
 }
 
+/* A stamp that was taken over is the only one that may be older than what was promised. */
+static void test_record_of_the_same_time_is_raised_to_the_mark_before_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct trd_event_head *head = (struct trd_event_head *)(void *)fixture->bytes;
+    size_t size = make_gc_end(fixture->bytes, 100, 1);
+
+    head->flags = TRD_EVENT_F_SAME_TIME;
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, size), 0);
+    fixture->ring.input.watermark_ns = 150;
+    assert_int_equal(clr_ring_put(&fixture->ring, size, fixture->bytes, size), 0);
+    head->ts_ns = 160;
+    assert_int_equal(clr_ring_put(&fixture->ring, 2 * size, fixture->bytes, size), 0);
+    fixture->ring.input.watermark_ns = 200;
+    expect_gc_end(fixture, 100, 1);
+    expect_gc_end(fixture, 150, 1);
+    expect_gc_end(fixture, 160, 1);
+}
+
 static void test_overlap_is_delivered_once_and_a_gap_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -321,11 +340,44 @@ static void test_file_that_may_shrink_or_is_too_small_is_no_arena(void **state)
     free_arena(arena, fd);
 }
 
+static void test_arena_is_quiet_when_nothing_is_begun_unsent_or_untold(void **state)
+{
+    struct trd_hello hello = { .ring_size = TRD_RING_SIZE_MIN, .ring_count = 2 };
+    struct trd_arena *shared;
+    struct clr_arena arena;
+    struct trd_ring *ring;
+    int fd;
+
+    (void)state;
+    shared = make_arena(hello.ring_size, hello.ring_count, &fd);
+    assert_int_equal(clr_arena_map(&arena, fd, &hello), 0);
+    assert_false(clr_arena_is_quiet(&arena)); /* nobody promised that a barrier reaches it */
+    shared->has_barrier = 1;
+    assert_true(clr_arena_is_quiet(&arena));
+    write_gc_end(shared, 1, 7, 100, 1);
+    ring = trd_arena_ring(shared, hello.ring_size, 1);
+    assert_false(clr_arena_is_quiet(&arena));
+    ring->tail = ring->head;
+    assert_true(clr_arena_is_quiet(&arena));
+    ring->writing = 1;
+    assert_false(clr_arena_is_quiet(&arena));
+    ring->writing = 0;
+    ring->untold = TRD_RING_TELLING;
+    assert_false(clr_arena_is_quiet(&arena));
+    ring->untold = 0;
+    /* What cannot be is not quiet either. */
+    ring->tail = ring->head + 64;
+    assert_false(clr_arena_is_quiet(&arena));
+    clr_arena_unmap(&arena);
+    free_arena(shared, fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_batch_comes_out_record_by_record),
+        TEST(test_record_of_the_same_time_is_raised_to_the_mark_before_it),
         TEST(test_overlap_is_delivered_once_and_a_gap_refused),
         TEST(test_loss_in_band_stands_at_its_place),
         TEST(test_loss_told_early_waits_for_the_records_before_it),
@@ -335,6 +387,7 @@ int main(void)
         TEST(test_closing_ring_ends_when_it_is_empty),
         TEST(test_arena_of_a_dead_process_is_drained_over_its_end),
         TEST(test_arena_with_impossible_positions_is_refused),
+        TEST(test_arena_is_quiet_when_nothing_is_begun_unsent_or_untold),
         TEST(test_arena_full_of_noise_ends),
         TEST(test_file_that_may_shrink_or_is_too_small_is_no_arena),
     };

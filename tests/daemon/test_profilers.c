@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <jansson.h>
+#include <linux/membarrier.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -52,7 +54,8 @@ struct client {
     int fd;
     struct trd_arena *arena;
     int arena_fd;
-    uint64_t sent; /* position behind the last batch */
+    uint16_t flags; /* of its HELLO */
+    uint64_t sent;  /* position behind the last batch */
 };
 
 static uint64_t now_ns(void)
@@ -104,6 +107,7 @@ static void client_hello(struct client *client, int fd)
 {
     struct trd_hello hello = { .magic = TRD_PROTOCOL_MAGIC,
                                .version = TRD_PROTOCOL_VERSION,
+                               .flags = client->flags,
                                .pid = (uint32_t)getpid(),
                                .clock = TRD_CLOCK_MONOTONIC,
                                .ring_size = RING_SIZE,
@@ -325,6 +329,66 @@ static void leaves_a_gap(const char *path)
     client_batch(&client, true);
     while (read(client.fd, &(char){ 0 }, 1) > 0)
         ;
+}
+
+/* Until the stream, which lies beside the socket, tells of so many. */
+static bool stream_has(const char *path, unsigned events)
+{
+    char output[80], line[4096];
+    unsigned seen = 0;
+    FILE *file;
+
+    (void)snprintf(output, sizeof(output), "%.*soutput", (int)(strlen(path) - strlen("socket")),
+                   path);
+    file = fopen(output, "r");
+    while (file && fgets(line, sizeof(line), file))
+        seen += strstr(line, "clr:gc_end") != NULL;
+    if (file)
+        fclose(file);
+    return seen >= events;
+}
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+}
+
+/* Sends and marks when it is asked to and never else. */
+static void quiet_until_it_is_asked(const char *path)
+{
+    struct client client = { .flags = TRD_HELLO_F_SWEEPS };
+
+    client_connect(&client, path);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0)
+        _exit(15);
+    client.arena->has_barrier = 1;
+    client_hello(&client, client.arena_fd);
+    client_await(&client, TRD_FRAME_WELCOME);
+    for (uint32_t number = 1; number <= 2; number++) {
+        client_write(&client, number, number);
+        client_await(&client, TRD_FRAME_SWEEP);
+        client_batch(&client, true);
+        client_mark(&client);
+        /* Of the other one's, whom this silence must not hold up. */
+        while (number == 1 && !stream_has(path, 2))
+            pause_shortly();
+    }
+    client_bye(&client, 2, 0);
+}
+
+static void speaks_beside_a_quiet_one(const char *path)
+{
+    struct client client = { 0 };
+
+    client_greet(&client, path);
+    client_await(&client, TRD_FRAME_WELCOME);
+    for (; !stream_has(path, 1); pause_shortly())
+        client_mark(&client);
+    client_write(&client, 1, 1);
+    client_batch(&client, true);
+    for (; !stream_has(path, 2); pause_shortly())
+        client_mark(&client);
+    client_bye(&client, 1, 0);
 }
 
 /* World */
@@ -584,6 +648,19 @@ static void test_connection_that_an_heir_holds_does_not_hide_a_death(void **stat
     expect_story(world, 0, 3, 0);
 }
 
+/* No mark of its own lets the merge go on: the daemon sees for itself. */
+static void test_quiet_process_is_asked_for_what_it_holds_and_holds_up_nobody(void **state)
+{
+    struct world *world = *state;
+
+    world->stop_after = 2;
+    start_client(world, quiet_until_it_is_asked);
+    start_client(world, speaks_beside_a_quiet_one);
+    run(world);
+    expect_story(world, 0, 2, 0);
+    expect_story(world, 1, 1, 0);
+}
+
 static void test_living_process_is_detached_at_the_end(void **state)
 {
     struct world *world = *state;
@@ -666,6 +743,7 @@ int main(void)
         TEST(test_killed_process_is_drained_from_its_arena),
         TEST(test_drops_of_a_process_killed_while_telling_them_are_told_once),
         TEST(test_connection_that_an_heir_holds_does_not_hide_a_death),
+        TEST(test_quiet_process_is_asked_for_what_it_holds_and_holds_up_nobody),
         TEST(test_living_process_is_detached_at_the_end),
         TEST(test_process_that_lived_for_a_moment_waits_in_the_backlog),
         TEST(test_hello_twice_ends_that_connection_only),

@@ -173,14 +173,26 @@ int reader_send(struct reader *reader, enum trd_frame_type type, const void *pay
     return send(reader->fd, bytes, sizeof(head) + size, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int reader_welcome(struct reader *reader, uint32_t categories, uint32_t mark_interval_ms)
+static int welcome(struct reader *reader, uint16_t flags, uint32_t categories,
+                   uint32_t mark_interval_ms)
 {
     struct trd_welcome welcome = { .magic = TRD_PROTOCOL_MAGIC,
                                    .version = TRD_PROTOCOL_VERSION,
+                                   .flags = flags,
                                    .categories = categories,
                                    .mark_interval_ms = mark_interval_ms };
 
     return reader_send(reader, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));
+}
+
+int reader_welcome(struct reader *reader, uint32_t categories, uint32_t mark_interval_ms)
+{
+    return welcome(reader, 0, categories, mark_interval_ms);
+}
+
+int reader_welcome_looking(struct reader *reader, uint32_t categories)
+{
+    return welcome(reader, TRD_WELCOME_F_LOOKS, categories, 1);
 }
 
 int reader_event_next(const uint8_t **at, size_t *left, struct reader_event *out)

@@ -50,6 +50,8 @@ int reader_accept(struct reader *reader, int listener, int timeout_ms);
 int reader_greet(struct reader *reader, int fd, int timeout_ms);
 int reader_send(struct reader *reader, enum trd_frame_type type, const void *payload, size_t size);
 int reader_welcome(struct reader *reader, uint32_t categories, uint32_t mark_interval_ms);
+/* The same as a server that looks into the arena itself: the client waits for SWEEP. */
+int reader_welcome_looking(struct reader *reader, uint32_t categories);
 
 /* 1 = a frame, 0 = the peer closed, negative = error or -ETIMEDOUT. Batches come in position order
  * or this fails. */

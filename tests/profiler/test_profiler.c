@@ -158,7 +158,8 @@ static void test_profiler_detaches_and_can_be_attached_again(void **state)
 
     traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
-    assert_int_equal(reader.hello.flags, TRD_HELLO_F_ATTACHED | TRD_HELLO_F_NOTIFICATION_ONLY);
+    assert_int_equal(reader.hello.flags,
+                     TRD_HELLO_F_ATTACHED | TRD_HELLO_F_NOTIFICATION_ONLY | TRD_HELLO_F_SWEEPS);
     assert_true(reader.hello.instance != instance);
     assert_int_equal(reader.hello.accounted, first.events);
     assert_int_equal(traced_collect(&reader, &second, TRACED_FOREVER), 0);
@@ -251,7 +252,7 @@ static void test_profiler_that_is_loaded_again_goes_on_undisturbed(void **state)
     traced_start(&traced, load_twice);
     traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
-    assert_int_equal(reader.hello.flags, 0);
+    assert_int_equal(reader.hello.flags, TRD_HELLO_F_SWEEPS);
     assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
     assert_int_equal(traced_wait(&traced), 0);
     traced_drain(&reader, &sums);

@@ -42,7 +42,7 @@ static void test_profiler_tells_everything_and_says_goodbye(void **state)
     traced_start(&traced, tell_a_round);
     traced_welcome(&traced, &reader, TRACED_CATEGORIES);
     traced_let_go_on(&traced);
-    assert_int_equal(reader.hello.flags, 0);
+    assert_int_equal(reader.hello.flags, TRD_HELLO_F_SWEEPS);
     assert_int_equal(reader.hello.pid, traced.pid);
     assert_int_equal(reader.peer, traced.pid);
     assert_int_equal(reader.hello.runtime[0], 10);
@@ -106,6 +106,71 @@ static void test_profiler_answers_ping_and_marks_while_it_is_quiet(void **state)
     traced_finish(&traced);
 }
 
+/* Told on, the process raises one event and then waits for the next word. */
+static int tell_one_by_one(struct traced *traced)
+{
+    struct traced_object *object = traced_initialize(traced);
+
+    for (ThreadID thread = 0x700; thread < 0x700 + 3; thread++) {
+        traced_wait_for_parent(traced);
+        object->vtbl->ThreadDestroyed(object, thread);
+    }
+    traced_wait_for_parent(traced);
+    TRACED_EXPECT(object->vtbl->Shutdown(object) == S_OK);
+    return 0;
+}
+
+/* Frames until the mark; how many of them carried events. */
+static unsigned swept(struct reader *reader)
+{
+    struct reader_frame frame;
+    unsigned batches = 0;
+
+    assert_int_equal(reader_send(reader, TRD_FRAME_SWEEP, NULL, 0), 0);
+    do {
+        assert_int_equal(reader_next(reader, &frame, TRACED_WAIT_MS), 1);
+        batches += frame.head.type == TRD_FRAME_BATCH;
+    } while (frame.head.type != TRD_FRAME_MARK);
+    return batches;
+}
+
+/* What the writer published shows in the arena; nothing comes by itself. */
+static void test_profiler_whose_daemon_looks_speaks_when_it_is_asked(void **state)
+{
+    struct traced_sums sums = { 0 };
+    struct reader_frame frame;
+    struct reader reader;
+    struct traced traced;
+
+    (void)state;
+    traced_prepare(&traced);
+    traced_listen(&traced);
+    traced_start(&traced, tell_one_by_one);
+    assert_int_equal(reader_accept(&reader, traced.listener, TRACED_WAIT_MS), 0);
+    assert_true(reader.hello.flags & TRD_HELLO_F_SWEEPS);
+    assert_int_equal(reader_welcome_looking(&reader, TRD_CATEGORIES_DEFAULT), 0);
+    while (!reader.arena->has_barrier)
+        traced_pause(true, NULL);
+    /* Whatever belonged to the start. */
+    while (reader_next(&reader, &frame, 100) == 1)
+        ;
+    for (int i = 0; i < 3; i++) {
+        uint64_t head = traced_sum(&reader, offsetof(struct trd_ring, head));
+
+        traced_let_go_on(&traced);
+        while (traced_sum(&reader, offsetof(struct trd_ring, head)) == head)
+            traced_pause(true, NULL);
+        assert_int_equal(reader_next(&reader, &frame, 100), -ETIMEDOUT);
+        assert_int_equal(swept(&reader), 1);
+        assert_int_equal(swept(&reader), 0);
+    }
+    traced_let_go_on(&traced);
+    assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
+    assert_int_equal(traced_wait(&traced), 0);
+    reader_finish(&reader);
+    traced_finish(&traced);
+}
+
 /* A daemon that is late */
 
 static void test_profiler_keeps_what_happened_before_the_daemon_came(void **state)
@@ -147,7 +212,7 @@ static void test_profiler_connects_again_and_catches_up(void **state)
     reader_finish(&reader);
 
     traced_welcome(&traced, &reader, TRACED_CATEGORIES);
-    assert_int_equal(reader.hello.flags, TRD_HELLO_F_RECONNECT);
+    assert_int_equal(reader.hello.flags, TRD_HELLO_F_RECONNECT | TRD_HELLO_F_SWEEPS);
     assert_true(reader.hello.accounted >= first.events);
     assert_int_equal(traced_collect(&reader, &second, 200), 1);
     traced_let_go_on(&traced);
@@ -511,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_profiler_tells_everything_and_says_goodbye),
         cmocka_unit_test(test_profiler_answers_ping_and_marks_while_it_is_quiet),
+        cmocka_unit_test(test_profiler_whose_daemon_looks_speaks_when_it_is_asked),
         cmocka_unit_test(test_profiler_keeps_what_happened_before_the_daemon_came),
         cmocka_unit_test(test_profiler_connects_again_and_catches_up),
         cmocka_unit_test(test_profiler_never_waits_for_a_daemon_that_hangs),

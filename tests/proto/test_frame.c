@@ -103,7 +103,7 @@ static void test_frame_of_unknown_type_is_refused(void **state)
 {
     (void)state;
     for (unsigned type = 0; type < 256; type++) {
-        bool known = (type >= 0x01 && type <= 0x06) || (type >= 0x41 && type <= 0x46);
+        bool known = (type >= 0x01 && type <= 0x06) || (type >= 0x41 && type <= 0x47);
 
         assert_int_equal(next_of((struct trd_frame_head){ .type = (uint8_t)type }, 8),
                          known ? 1 : -EBADMSG);

@@ -8,6 +8,7 @@
 #include "gate.h"
 #include "in_flight.h"
 #include "profiler.h"
+#include "writer.h"
 
 /* At most five arguments behind `this`, integers and pointers: they come in registers, each of
  * which is passed on whole, whether this slot uses it or not. */
@@ -66,7 +67,6 @@ static HRESULT counted_event_delivered(void *self, EVENTPIPE_PROVIDER provider, 
         return gate_wants_any(categories) ? counted_##method(self, a, b, c, d, e) : S_OK;          \
     }
 #define STEPS TRD_CATEGORY_BIT(UNWIND)
-WHERE_WANTED(ExceptionSearchFunctionEnter, STEPS | TRD_CATEGORY_BIT(EXCEPTION))
 WHERE_WANTED(ExceptionSearchFunctionLeave, STEPS)
 WHERE_WANTED(ExceptionSearchFilterEnter, STEPS)
 WHERE_WANTED(ExceptionSearchFilterLeave, STEPS)
@@ -76,6 +76,16 @@ WHERE_WANTED(ExceptionUnwindFunctionLeave, STEPS | TRD_CATEGORY_BIT(METHOD))
 WHERE_WANTED(ExceptionUnwindFinallyEnter, STEPS)
 WHERE_WANTED(ExceptionUnwindFinallyLeave, STEPS)
 WHERE_WANTED(ExceptionCatcherLeave, STEPS)
+
+/* Of those searched after a throw only the first method is wanted by default. */
+static HRESULT wanted_ExceptionSearchFunctionEnter(void *self, uintptr_t a, uintptr_t b,
+                                                   uintptr_t c, uintptr_t d, uintptr_t e)
+{
+    if (gate_wants_any(STEPS) ||
+        (gate_wants(TRD_CATEGORY_EXCEPTION) && writer_kept().position != 0))
+        return counted_ExceptionSearchFunctionEnter(self, a, b, c, d, e);
+    return S_OK;
+}
 
 #define PASSED_ON(method)                                                                          \
     static HRESULT passed_on_##method(void *self, uintptr_t a, uintptr_t b, uintptr_t c,           \

@@ -9,6 +9,10 @@
 #include "profiler.h"
 #include "writer.h"
 
+/* Between a throw and the first method that is searched, a thread keeps where it wrote the throw.
+ */
+static const struct writer_place dropped = { .position = UINT64_MAX };
+
 /* The name of the object's type; always some text. */
 static size_t type_name(ClassID class_id, char text[NAMES_TEXT_MAX])
 {
@@ -16,13 +20,6 @@ static size_t type_name(ClassID class_id, char text[NAMES_TEXT_MAX])
         return names_append_class(text, 0, profiler_get()->info, class_id, 0);
     text[0] = '?';
     return 1;
-}
-
-static ClassID class_of(ObjectID object)
-{
-    ClassID class_id;
-
-    return info_class_of_object(profiler_get()->info, object, &class_id) ? class_id : 0;
 }
 
 HRESULT on_exception_thrown(void *self, ObjectID object)
@@ -37,14 +34,15 @@ HRESULT on_exception_thrown(void *self, ObjectID object)
     (void)self;
     if (!gate_wants(TRD_CATEGORY_EXCEPTION))
         return S_OK;
-    exception_steps_thrown();
-    class_id = class_of(object);
+    class_id = exception_class(profiler_get()->info, object);
     type_size = type_name(class_id, type);
     message_size = exception_message(profiler_get()->info, class_id, object, message, &is_cut);
     event = WRITER_BEGIN(&writer, exception_thrown, EXCEPTION,
                          (uint32_t)(type_size + 1 + message_size + 1));
-    if (!event)
+    if (!event) {
+        writer_keep(dropped);
         return S_OK;
+    }
     event->object = object;
     event->message = (struct trd_text){ 0, 0 };
     writer_text(&writer, &event->type, type, type_size);
@@ -52,19 +50,34 @@ HRESULT on_exception_thrown(void *self, ObjectID object)
         writer_text(&writer, &event->message, message, message_size);
     if (is_cut)
         writer_flag(&writer, TRD_EVENT_F_CUT);
-    writer_commit(&writer);
+    writer_keep(writer_commit(&writer));
     return S_OK;
 }
 
-/* Events that tell a method and nothing else differ in their id and category only. */
-static void emit_step(uint16_t id, enum trd_category category, FunctionID method)
+static void emit_from(FunctionID method, struct writer_place thrown)
 {
     struct trd_ev_exception_from *event;
     struct writer writer;
 
     if (method)
-        emit_method(method, category);
-    event = writer_begin(&writer, id, category, sizeof(*event), 0);
+        emit_method(method, TRD_CATEGORY_EXCEPTION);
+    event = writer_begin_after(&writer, thrown, TRD_EV_exception_from, TRD_CATEGORY_EXCEPTION,
+                               sizeof(*event));
+    if (!event)
+        return;
+    event->method = method;
+    writer_commit(&writer);
+}
+
+/* Steps tell a method and nothing else: they differ in their id only. */
+static void emit_step(uint16_t id, FunctionID method)
+{
+    struct trd_ev_search_enter *event;
+    struct writer writer;
+
+    if (method)
+        emit_method(method, TRD_CATEGORY_UNWIND);
+    event = writer_begin(&writer, id, TRD_CATEGORY_UNWIND, sizeof(*event), 0);
     if (!event)
         return;
     event->method = method;
@@ -75,7 +88,7 @@ HRESULT on_exception_found(void *self, FunctionID function)
 {
     (void)self;
     if (gate_wants(TRD_CATEGORY_UNWIND))
-        emit_step(TRD_EV_exception_found, TRD_CATEGORY_UNWIND, function);
+        emit_step(TRD_EV_exception_found, function);
     return S_OK;
 }
 
@@ -94,7 +107,7 @@ HRESULT on_exception_caught(void *self, FunctionID function, ObjectID object)
         return S_OK;
     if (function)
         emit_method(function, TRD_CATEGORY_EXCEPTION);
-    size = type_name(class_of(object), type);
+    size = type_name(exception_class(profiler_get()->info, object), type);
     event = WRITER_BEGIN(&writer, exception_caught, EXCEPTION, (uint32_t)size + 1);
     if (!event)
         return S_OK;
@@ -112,23 +125,28 @@ static HRESULT begin_step(uint16_t id, enum exception_step step, FunctionID meth
     if (!gate_wants(TRD_CATEGORY_UNWIND))
         return S_OK;
     exception_steps_begin(step, method);
-    emit_step(id, TRD_CATEGORY_UNWIND, method);
+    emit_step(id, method);
     return S_OK;
 }
 
 static HRESULT end_step(uint16_t id, enum exception_step step)
 {
     if (gate_wants(TRD_CATEGORY_UNWIND))
-        emit_step(id, TRD_CATEGORY_UNWIND, exception_steps_end(step));
+        emit_step(id, exception_steps_end(step));
     return S_OK;
 }
 
 /* The first method that is searched after a throw is the one that threw. */
 HRESULT on_search_enter(void *self, FunctionID function)
 {
+    struct writer_place thrown = writer_kept();
+
     (void)self;
-    if (gate_wants(TRD_CATEGORY_EXCEPTION) && exception_steps_take_thrown())
-        emit_step(TRD_EV_exception_from, TRD_CATEGORY_EXCEPTION, function);
+    if (thrown.position != 0) {
+        writer_keep((struct writer_place){ 0 });
+        if (gate_wants(TRD_CATEGORY_EXCEPTION))
+            emit_from(function, thrown);
+    }
     return begin_step(TRD_EV_search_enter, STEP_SEARCH, function);
 }
 

@@ -18,6 +18,9 @@ static _Atomic uint64_t layout;
 static _Atomic unsigned attempts;
 static _Atomic ClassID root; /* System.Exception */
 
+/* Objects begin with something else than their class, as far as is known. */
+static _Atomic bool begins_otherwise;
+
 /* Classes that derive from it: a set that only grows, cleared as a whole. */
 static _Atomic ClassID classes[CLASSES_KNOWN];
 
@@ -104,6 +107,26 @@ static bool has_message(struct corprof_info *info, ClassID class_id)
         return false;
     set_known(class_id);
     return true;
+}
+
+ClassID exception_class(struct corprof_info *info, ObjectID object)
+{
+    ClassID class_id, begins_with;
+
+    if (!object)
+        return 0;
+    /* Before the first of them is known there is nothing to compare with. */
+    if (atomic_load_explicit(&layout, memory_order_relaxed) == 0)
+        return info_class_of_object(info, object, &class_id) ? class_id : 0;
+    begins_with = *(const ClassID *)object;
+    if (begins_with && is_known(begins_with) &&
+        !atomic_load_explicit(&begins_otherwise, memory_order_relaxed))
+        return begins_with;
+    if (!info_class_of_object(info, object, &class_id))
+        return 0;
+    if (class_id != begins_with)
+        atomic_store_explicit(&begins_otherwise, true, memory_order_relaxed);
+    return class_id;
 }
 
 size_t exception_message(struct corprof_info *info, ClassID class_id, ObjectID object, char *text,

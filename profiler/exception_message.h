@@ -15,6 +15,13 @@
 #define EXCEPTION_MESSAGE_MAX (3 * EXCEPTION_MESSAGE_UNITS_MAX) /* bytes of UTF-8 */
 
 /*
+ * The class of an exception object, 0 if the runtime does not say. Asked once for each class, as
+ * long as what an object begins with is its class, which that one question finds out. Only inside a
+ * callback during which no collection can begin, as those that come with an object are.
+ */
+ClassID exception_class(struct corprof_info *info, ObjectID object);
+
+/*
  * `class_id` is the object's, 0 if it is not known. Into `text` (of EXCEPTION_MESSAGE_MAX, no NUL);
  * 0 if there is none or it cannot be told. Only inside a callback during which no collection can
  * begin, as ExceptionThrown is. *out_cut: there is more of it.

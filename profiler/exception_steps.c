@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #define DEPTH_MAX 64
 
 struct steps {
-    bool thrown;
     unsigned depth;
     struct {
         FunctionID method;
@@ -45,24 +45,6 @@ static struct steps *own_steps(void)
     struct steps *steps = pthread_getspecific(key);
 
     return __builtin_expect(steps != NULL, 1) ? steps : make_steps();
-}
-
-void exception_steps_thrown(void)
-{
-    struct steps *steps = own_steps();
-
-    if (steps)
-        steps->thrown = true;
-}
-
-bool exception_steps_take_thrown(void)
-{
-    struct steps *steps = own_steps();
-    bool thrown = steps && steps->thrown;
-
-    if (thrown)
-        steps->thrown = false;
-    return thrown;
 }
 
 void exception_steps_begin(enum exception_step step, FunctionID method)

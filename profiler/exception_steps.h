@@ -6,8 +6,6 @@
 #ifndef TRD_PROFILER_EXCEPTION_STEPS_H
 #define TRD_PROFILER_EXCEPTION_STEPS_H
 
-#include <stdbool.h>
-
 #include "corprof.h"
 
 enum exception_step {
@@ -20,10 +18,6 @@ enum exception_step {
 
 /* Before the first exception; 0 or a negative errno. */
 int exception_steps_init(void);
-
-/* The calling thread threw; true from the first `search` that is asked after it, once. */
-void exception_steps_thrown(void);
-bool exception_steps_take_thrown(void);
 
 void exception_steps_begin(enum exception_step step, FunctionID method);
 /* The method of the innermost step of that kind, which ends with all that began within it; 0 if its

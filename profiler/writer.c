@@ -58,6 +58,7 @@ static struct writer_ring *take_ring(void)
     owner->limit = 0;
     owner->fence = arena_writers_fence();
     owner->woken = false;
+    owner->kept = (struct writer_place){ 0 };
     atomic_store_explicit(&owner->thread, writer_thread_pointer(), memory_order_relaxed);
     if (pthread_setspecific(ring_key, owner) != 0) {
         leave_ring(owner);
@@ -203,6 +204,50 @@ void *writer_begin(struct writer *writer, uint16_t id, enum trd_category categor
     return writer->head + 1;
 }
 
+void *writer_begin_after(struct writer *writer, struct writer_place place, uint16_t id,
+                         enum trd_category category, uint32_t fixed_size)
+{
+    struct writer_ring *owner = writer_ring_find();
+    uint32_t size = trd_event_size(fixed_size);
+
+    if (!owner || place.position == 0 || place.position + size > owner->limit ||
+        atomic_load_explicit(&owner->ring->head, memory_order_relaxed) != place.position)
+        return writer_begin(writer, id, category, fixed_size, 0);
+    writer_ring_begin(owner);
+    writer->head =
+        writer_ring_reserve_at(owner, id, category, size, place.ts_ns, &writer->position);
+    if (!writer->head)
+        return NULL;
+    writer->head->flags = TRD_EVENT_F_SAME_TIME;
+    writer->owner = owner;
+    writer->used = fixed_size;
+    writer->capacity = fixed_size;
+    return writer->head + 1;
+}
+
+/* NULL before its first event, and for a thread that found none. */
+static struct writer_ring *own_ring(void)
+{
+    struct writer_ring *owner = writer_ring_find();
+
+    return __builtin_expect(owner != NULL, 1) ? owner : pthread_getspecific(ring_key);
+}
+
+void writer_keep(struct writer_place place)
+{
+    struct writer_ring *owner = own_ring();
+
+    if (owner)
+        owner->kept = place;
+}
+
+struct writer_place writer_kept(void)
+{
+    const struct writer_ring *owner = own_ring();
+
+    return owner ? owner->kept : (struct writer_place){ 0 };
+}
+
 void writer_text(struct writer *writer, struct trd_text *text, const char *bytes, size_t length)
 {
     if (!trd_event_put_text(writer->head + 1, &writer->used, writer->capacity, text, bytes, length))
@@ -224,10 +269,12 @@ void writer_flag(struct writer *writer, uint16_t flags)
     writer->head->flags |= flags;
 }
 
-void writer_commit(struct writer *writer)
+struct writer_place writer_commit(struct writer *writer)
 {
     uint32_t size = trd_event_size(writer->used);
+    struct writer_place end = { writer->position + size, writer->head->ts_ns };
 
     writer->head->size = size;
-    writer_ring_publish(writer->owner, writer->position + size);
+    writer_ring_publish(writer->owner, end.position);
+    return end;
 }

@@ -24,6 +24,12 @@ struct writer {
     uint32_t capacity;
 };
 
+/* Behind an event, in the ring of the thread that wrote it; zeroes are nowhere. */
+struct writer_place {
+    uint64_t position;
+    uint64_t ts_ns; /* of that event */
+};
+
 /* Once, after arena_create. `wake` is called when a ring fills beyond half. */
 int writer_init(void (*wake)(void));
 
@@ -41,6 +47,16 @@ void writer_text(struct writer *writer, struct trd_text *text, const char *bytes
 void writer_bytes(struct writer *writer, const void *bytes, uint32_t size);
 /* TRD_EVENT_F_… of this event. */
 void writer_flag(struct writer *writer, uint16_t flags);
-void writer_commit(struct writer *writer);
+struct writer_place writer_commit(struct writer *writer);
+/*
+ * The same for an event that happens in the same instant as the one before `place`: if nothing was
+ * written in between it gets its time and saves the reading of the clock, else it is stamped as
+ * any. No texts.
+ */
+void *writer_begin_after(struct writer *writer, struct writer_place place, uint16_t id,
+                         enum trd_category category, uint32_t fixed_size);
+/* Each thread may keep one place; nowhere to begin with. */
+void writer_keep(struct writer_place place);
+struct writer_place writer_kept(void);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "ring.h"
 #include "stamp.h"
+#include "writer.h"
 
 #define WRITER_TABLE_BITS 11
 #define WRITER_TABLE_WAYS 4 /* places that are tried for a thread */
@@ -29,7 +30,8 @@ struct writer_ring {
     uint64_t mask;
     uint64_t limit; /* records that end here or before fit, with nothing else to be done first */
     bool fence;
-    bool woken; /* asked for a sweep since the ring was last below half */
+    bool woken;               /* asked for a sweep since the ring was last below half */
+    struct writer_place kept; /* writer_keep */
 };
 
 extern struct writer_ring *_Atomic writer_table[1u << WRITER_TABLE_BITS];
@@ -104,18 +106,17 @@ static inline void writer_ring_publish(struct writer_ring *owner, uint64_t head)
     atomic_store_explicit(&owner->ring->writing, 0, memory_order_release);
 }
 
-/* Begins and stamps a record of `size` bytes, multiple of TRD_EVENT_ALIGN; its head is written.
- * NULL: it was dropped and counted. */
-static inline struct trd_event_head *writer_ring_reserve(struct writer_ring *owner, uint16_t id,
-                                                         enum trd_category category, uint32_t size,
-                                                         uint64_t *out_position)
+/* A record of `size` bytes, multiple of TRD_EVENT_ALIGN, begun and of the time `ts`; its head is
+ * written. NULL: it was dropped and counted. */
+static inline struct trd_event_head *writer_ring_reserve_at(struct writer_ring *owner, uint16_t id,
+                                                            enum trd_category category,
+                                                            uint32_t size, uint64_t ts,
+                                                            uint64_t *out_position)
 {
     struct trd_ring *ring = owner->ring;
     struct trd_event_head *head;
-    uint64_t position, ts;
+    uint64_t position;
 
-    writer_ring_begin(owner);
-    ts = stamp_now();
     writer_count(&ring->produced);
     position = atomic_load_explicit(&ring->head, memory_order_relaxed);
     if (__builtin_expect(position + size > owner->limit, 0) &&
@@ -125,6 +126,15 @@ static inline struct trd_event_head *writer_ring_reserve(struct writer_ring *own
     *head = (struct trd_event_head){ .size = size, .id = id, .ts_ns = ts };
     *out_position = position;
     return head;
+}
+
+/* Begins and stamps one. */
+static inline struct trd_event_head *writer_ring_reserve(struct writer_ring *owner, uint16_t id,
+                                                         enum trd_category category, uint32_t size,
+                                                         uint64_t *out_position)
+{
+    writer_ring_begin(owner);
+    return writer_ring_reserve_at(owner, id, category, size, stamp_now(), out_position);
 }
 
 #endif

@@ -18,7 +18,7 @@ static void take_event(struct collector *collector, uint32_t ring, const struct 
 {
     if (!event->info)
         return;
-    if (event->head.ts_ns < collector->mark_ns)
+    if (event->head.ts_ns < collector->mark_ns && !(event->head.flags & TRD_EVENT_F_SAME_TIME))
         collector->broken = "an event came that is earlier than a mark before it";
     if (event->head.ts_ns < collector->last_ns[ring])
         collector->broken = "events of a ring are out of order";

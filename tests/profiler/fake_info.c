@@ -191,7 +191,7 @@ static HRESULT get_class_from_object(void *self, ObjectID object, ClassID *out)
         fake.held++;
     while (fake.holding)
         sched_yield();
-    GIVE(out, object + 8);
+    GIVE(out, object + FAKE_CLASS_OF_OBJECT);
     return fake.hr;
 }
 

@@ -87,6 +87,7 @@ extern struct fake fake;
 #define FAKE_EXCEPTION_CLASS 0x700u
 #define FAKE_OBJECT_CLASS 0x708u
 #define FAKE_MESSAGE_FIELD 0x04000009u
+#define FAKE_CLASS_OF_OBJECT 8u /* that much more than its address */
 #define FAKE_MESSAGE_AT 8u
 #define FAKE_LENGTH_AT 8u
 #define FAKE_UNITS_AT 12u

@@ -135,13 +135,31 @@ static void test_steps_beyond_what_is_remembered_end_without_a_method(void **sta
     assert_int_equal(exception_steps_end(STEP_FILTER), 0);
 }
 
-static void test_thrower_is_the_first_one_searched(void **state)
+/* The runtime is asked for the class of the first object of each, as long as they begin with it. */
+static void test_class_is_asked_once_while_objects_begin_with_it(void **state)
 {
+    struct string whole = string_of("went wrong", 10);
+    struct object first = { NULL, &whole }, second = { NULL, &whole };
+    ClassID class_id = (ClassID)&first + FAKE_CLASS_OF_OBJECT;
+    char text[EXCEPTION_MESSAGE_MAX];
+    bool cut;
+
     (void)state;
-    assert_false(exception_steps_take_thrown());
-    exception_steps_thrown();
-    assert_true(exception_steps_take_thrown());
-    assert_false(exception_steps_take_thrown());
+    start();
+    first.type = (void *)class_id;
+    assert_int_equal(exception_class(fake_info(), (ObjectID)&first), class_id);
+    assert_int_equal(exception_message(fake_info(), class_id, (ObjectID)&first, text, &cut), 10);
+    /* The fake would say otherwise of the second one. */
+    second.type = first.type;
+    assert_int_equal(exception_class(fake_info(), (ObjectID)&second), class_id);
+    exception_message_forget();
+    assert_int_equal(exception_class(fake_info(), (ObjectID)&second),
+                     (ClassID)&second + FAKE_CLASS_OF_OBJECT);
+    assert_int_equal(exception_class(fake_info(), 0), 0);
+    /* Which was an object that begins with something else: from now on each is asked for. */
+    assert_int_equal(exception_message(fake_info(), class_id, (ObjectID)&first, text, &cut), 10);
+    assert_int_equal(exception_class(fake_info(), (ObjectID)&second),
+                     (ClassID)&second + FAKE_CLASS_OF_OBJECT);
 }
 
 int main(void)
@@ -153,7 +171,7 @@ int main(void)
         cmocka_unit_test(test_message_class_that_went_is_asked_for_again),
         cmocka_unit_test(test_steps_end_with_the_method_they_began_with),
         cmocka_unit_test(test_steps_beyond_what_is_remembered_end_without_a_method),
-        cmocka_unit_test(test_thrower_is_the_first_one_searched),
+        cmocka_unit_test(test_class_is_asked_once_while_objects_begin_with_it),
     };
 
     return exception_steps_init() != 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

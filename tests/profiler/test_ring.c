@@ -406,6 +406,74 @@ static void test_arena_takes_no_more_memory_than_its_rings(void **state)
     assert_true(64 * (TRD_RING_HEAD_SIZE + TRD_RING_SIZE_DEFAULT) + TRD_ARENA_HEAD_SIZE < 8 << 20);
 }
 
+static struct writer_place write_and_keep(void)
+{
+    struct writer writer;
+    struct trd_ev_thread_destroyed *event = WRITER_BEGIN(&writer, thread_destroyed, THREAD, 0);
+
+    assert_non_null(event);
+    event->thread = 1;
+    return writer_commit(&writer);
+}
+
+/* Its time and flags; `place` is where the event before it ended. */
+static struct trd_event_head write_after(struct writer_place place)
+{
+    struct trd_ev_exception_from *event;
+    struct writer writer;
+
+    event = writer_begin_after(&writer, place, TRD_EV_exception_from, TRD_CATEGORY_EXCEPTION,
+                               sizeof(*event));
+    assert_non_null(event);
+    event->method = 1;
+    writer_commit(&writer);
+    return *writer.head;
+}
+
+static void *write_in_one_instant(void *argument)
+{
+    struct writer_place place;
+
+    assert_int_equal(writer_kept().position, 0);
+    /* Often enough to come past the end of the ring. */
+    for (int i = 0; i < 1000; i++) {
+        struct trd_event_head head;
+
+        place = write_and_keep();
+        writer_keep(place);
+        assert_int_equal(writer_kept().position, place.position);
+        head = write_after(place);
+        assert_int_equal(head.id, TRD_EV_exception_from);
+        if (head.flags & TRD_EVENT_F_SAME_TIME)
+            assert_int_equal(head.ts_ns, place.ts_ns);
+        else
+            assert_int_not_equal(i, 0);
+        if (i % 50 == 0)
+            assert_int_equal(sweep(argument), 0);
+    }
+    /* Something came in between. */
+    place = write_and_keep();
+    assert_true(write_number(1));
+    assert_int_equal(write_after(place).flags, 0);
+    /* It was dropped, or there was none. */
+    assert_int_equal(write_after((struct writer_place){ .position = UINT64_MAX }).flags, 0);
+    assert_int_equal(write_after((struct writer_place){ 0 }).flags, 0);
+    return NULL;
+}
+
+static void test_ring_event_of_the_same_instant_has_the_time_of_the_one_before(void **state)
+{
+    struct collector collector;
+    struct connection connection;
+
+    (void)state;
+    settle(&collector, &connection);
+    run_thread(write_in_one_instant, &connection);
+    stop(&collector, &connection);
+    assert_int_equal(collector.events, 2005);
+    assert_int_equal(collector.lost + collector.idle_lost, 0);
+}
+
 static void refuse_membarrier(void)
 {
     struct sock_filter filter[] = {
@@ -435,6 +503,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_thread_that_finds_no_ring_is_counted),
         cmocka_unit_test(test_many_threads_lose_nothing_uncounted),
         cmocka_unit_test(test_mark_waits_for_a_writer_between_clock_and_publishing),
+        cmocka_unit_test(test_ring_event_of_the_same_instant_has_the_time_of_the_one_before),
         cmocka_unit_test(test_arena_takes_no_more_memory_than_its_rings),
     };
     bool refuse = argc > 1 && strcmp(argv[1], "--without-membarrier") == 0;

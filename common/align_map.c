@@ -13,10 +13,10 @@
 #define PIECE_NS 50e6
 #define PIECE_POINTS_MIN 8
 #define KEPT_PERCENT 95
-/* A counter's tick: of 62.5 MHz to 16 GHz. Of clocks that both count nanoseconds. */
+/* From a counter of 16 GHz to one of a hundredth of a second. */
 #define RATE_MIN 0.0625
-#define RATE_MAX 16.0
-#define RATE_SLACK 1e-3
+#define RATE_MAX 2e7
+#define RATE_SLACK 1e-3 /* of clocks that both count nanoseconds */
 
 struct knot {
     double from; /* from the first point on */
@@ -266,9 +266,11 @@ int trd_align_switches(struct trd_alignment **out, const struct trd_evidence *fr
 
     if (count < 0)
         return (int)count;
+    /* Between two ticks a time may be any; half of that the points cannot show. */
+    for (int64_t i = 0; i < count; i++)
+        points[i].error_ns = granularity_ns / 2;
     if (count >= POINTS_MIN)
-        result = align_map_create(out, points, (size_t)count,
-                                  granularity_ns ? granularity_ns + 1000000 : 0, same_unit, from);
+        result = align_map_create(out, points, (size_t)count, 2 * granularity_ns, same_unit, from);
     free(points);
     return result;
 }

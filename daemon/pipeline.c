@@ -13,6 +13,7 @@
 #include "sinks.h"
 #include "stream_lines.h"
 #include "summary.h"
+#include "tracerd/align.h"
 
 /* A pump does this much, then the loop may read sockets and pages again. */
 #define PUMP_RECORDS_MAX 4096
@@ -141,12 +142,18 @@ int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options
     return result;
 }
 
+static void destroy_source(struct source *source)
+{
+    trd_alignment_destroy(source->alignment);
+    source->destroy(source);
+}
+
 static void destroy_list(struct source *source)
 {
     while (source) {
         struct source *next = source->next;
 
-        source->destroy(source);
+        destroy_source(source);
         source = next;
     }
 }
@@ -299,6 +306,8 @@ static void keep_account(struct pipeline *pipeline, struct source *source)
     struct ledger ledger = { 0 };
 
     source->account(source, &ledger);
+    if (source->alignment)
+        ledger.stamp_error_ns = trd_alignment_error_ns(source->alignment);
     pipeline->partial |= ledger_has_loss(&ledger);
     ledger_tell(source->name, &ledger);
     ledger_book_enter(&pipeline->book, source, &ledger);
@@ -322,7 +331,7 @@ static void reap(struct pipeline *pipeline)
             source->next = pipeline->kept;
             pipeline->kept = source;
         } else {
-            source->destroy(source);
+            destroy_source(source);
         }
     }
 }

@@ -18,6 +18,8 @@
 struct pipeline;
 struct trd_reader;
 struct trd_lines_batch;
+struct trd_alignment;
+struct trd_evidence;
 
 /* For every source: produced = delivered + lost. Loss the source cannot count is `unknown` losses.
  */
@@ -61,6 +63,13 @@ struct source {
     /* Set by the pipeline before the first record is asked for: the clock is not that of the other
      * files, and records must say so (TRD_RECORD_F_UNALIGNED). */
     bool unaligned;
+    /* Likewise: the way from its clock to that of the timeline, which its records must take; owned
+     * by the pipeline, NULL = none to go. `aligned_by` says what it rests on, static text. */
+    struct trd_alignment *alignment;
+    const char *aligned_by;
+    /* A file reads itself once more, from its beginning, for what may align it with others
+     * (tracerd/align.h). 0 or a negative errno. NULL: nothing of it would help. */
+    int (*gather)(struct source *source, struct trd_evidence *evidence);
     /* Schemas and names of its records are its own: destroyed with the pipeline, not at its end,
      * since plans and counts refer to them until then. */
     bool owns_schemas;

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alignment.h"
 #include "log.h"
 #include "source_files.h"
+#include "tracerd/align.h"
 #include "tracerd/lines.h"
 #include "tracerd/reader.h"
 
@@ -13,6 +15,7 @@ struct dat_source {
     struct trd_merge_input input;
     struct pipeline *pipeline;
     struct trd_reader *reader; /* owned */
+    char *path;                /* owned */
     struct ledger ledger;      /* but for the events */
     uint64_t events;
     bool mixed_clocks;
@@ -41,13 +44,13 @@ static void tell_damage(struct dat_source *dat)
     }
 }
 
-/* Times of different clocks on one line are a lie, unless marked. */
+/* Times of different clocks on one line are a lie, unless marked. Of a file with several. */
 static bool is_unaligned(const struct dat_source *dat, const char *stream)
 {
     const struct trd_reader_buffer *buffer;
 
-    if (dat->source.unaligned || !dat->mixed_clocks || !stream)
-        return dat->source.unaligned;
+    if (!stream)
+        return false;
     for (size_t i = 1; (buffer = trd_reader_buffer(dat->reader, i)); i++)
         if (strcmp(buffer->name, stream) == 0)
             return strcmp(buffer->clock, trd_reader_buffer(dat->reader, 0)->clock) != 0;
@@ -84,8 +87,9 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
             dat->events++;
         else
             count_loss(&dat->ledger, out);
-        if ((dat->source.unaligned || dat->mixed_clocks) && is_unaligned(dat, out->stream))
+        if (dat->mixed_clocks && is_unaligned(dat, out->stream))
             out->flags |= TRD_RECORD_F_UNALIGNED;
+        alignment_apply(&dat->source, out);
         return 1;
     }
     tell_damage(dat);
@@ -101,6 +105,22 @@ static void count(struct source *source, const struct trd_lines_batch *batch)
     dat->ledger.produced += batch->lost;
     dat->ledger.lost += batch->lost;
     dat->ledger.unknown += batch->unknown_lost;
+}
+
+static int gather(struct source *source, struct trd_evidence *evidence)
+{
+    const struct dat_source *dat = (const struct dat_source *)source;
+    struct trd_reader *reader;
+    struct trd_record record;
+    char error[256];
+    int result = trd_reader_open(&reader, dat->path, error, sizeof(error));
+
+    if (result != 0)
+        return result;
+    while (trd_reader_next(reader, &record) == 1)
+        trd_evidence_add(evidence, &record);
+    trd_reader_destroy(reader);
+    return 0;
 }
 
 static void stop(struct source *source)
@@ -122,6 +142,7 @@ static void destroy(struct source *source)
     struct dat_source *dat = (struct dat_source *)source;
 
     trd_reader_destroy(dat->reader);
+    free(dat->path);
     free(dat);
 }
 
@@ -160,8 +181,11 @@ int source_dat_open(struct pipeline *pipeline, const char *path)
     dat->pipeline = pipeline;
     source_set_name(&dat->source, path);
     name_clock(dat);
-    if (!dat->mixed_clocks)
+    dat->path = strdup(path);
+    if (!dat->mixed_clocks) {
         dat->source.reader = dat->reader;
+        dat->source.gather = dat->path ? gather : NULL;
+    }
     pipeline_add_catalog(pipeline, trd_reader_catalog(dat->reader));
     pipeline_add_source(pipeline, &dat->source);
     (void)pipeline_add_input(pipeline, &dat->input);

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alignment.h"
 #include "log.h"
 #include "ndjson_line.h"
 #include "source_files.h"
+#include "tracerd/align.h"
 #include "zst_frames.h"
 
 #define NAMES_MAX 4096 /* kinds of events in one file */
@@ -93,6 +95,13 @@ static void tell_damage(struct ndjson_source *ndjson)
     }
 }
 
+static void open_file(struct ndjson_source *ndjson)
+{
+    const struct recording_part *part = &ndjson->parts[ndjson->part];
+
+    ndjson->file = part->packed ? zst_open(part->path, &ndjson->zst) : fopen(part->path, "re");
+}
+
 /* The part that is read next, if it can be; false after one sentence. */
 static bool open_part(struct ndjson_source *ndjson)
 {
@@ -101,7 +110,7 @@ static bool open_part(struct ndjson_source *ndjson)
     ndjson->line_number = ndjson->all_bad_lines = 0;
     ndjson->end_seen = false;
     ndjson->zst = (struct zst_damage){ 0 };
-    ndjson->file = part->packed ? zst_open(part->path, &ndjson->zst) : fopen(part->path, "re");
+    open_file(ndjson);
     if (!ndjson->file)
         log_error("cannot open the file: path=%s, error=\"%s\"", part->path, strerror(errno));
     return ndjson->file != NULL;
@@ -233,8 +242,7 @@ static int hand_out(struct ndjson_source *ndjson, struct trd_record *out)
 {
     count(&ndjson->ledger, out);
     ndjson->last_ts_ns = out->ts_ns;
-    if (ndjson->source.unaligned)
-        out->flags |= TRD_RECORD_F_UNALIGNED;
+    alignment_apply(&ndjson->source, out);
     return 1;
 }
 
@@ -348,6 +356,29 @@ static struct ndjson_source *create(const struct recording_part *parts, size_t c
     return ndjson;
 }
 
+/* Beside the reading itself, which tells what is damaged. */
+static int gather(struct source *source, struct trd_evidence *evidence)
+{
+    const struct ndjson_source *ndjson = (const struct ndjson_source *)source;
+    struct ndjson_source *probe = create(ndjson->parts, ndjson->part_count);
+    struct trd_record record;
+    size_t size;
+
+    if (!probe)
+        return -ENOMEM;
+    for (; probe->part < probe->part_count; probe->part++) {
+        open_file(probe);
+        while ((size = read_line(probe)) > 0)
+            if (ndjson_line_parse(&probe->parsed, probe->line, size, &record) == 1)
+                trd_evidence_add(evidence, &record);
+        if (probe->file)
+            fclose(probe->file);
+        probe->file = NULL;
+    }
+    destroy(&probe->source);
+    return 0;
+}
+
 int source_ndjson_open(struct pipeline *pipeline, const struct recording_part *parts, size_t count)
 {
     struct ndjson_source *ndjson = create(parts, count);
@@ -362,6 +393,7 @@ int source_ndjson_open(struct pipeline *pipeline, const struct recording_part *p
     ndjson->source.account = account;
     ndjson->source.destroy = destroy;
     ndjson->source.owns_schemas = true;
+    ndjson->source.gather = gather;
     ndjson->input.next = next;
     ndjson->pipeline = pipeline;
     source_set_name(&ndjson->source, parts->path);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracerd/align.h"
 #include "tracerd/json.h"
 
 #define ANCHOR_TRIES 10
@@ -139,6 +140,11 @@ static json_t *source_object(const struct source *source, bool live)
         json_object_update_missing(object, source->origin);
     if (source->unaligned)
         json_object_set_new(object, "unaligned", json_true());
+    if (source->alignment)
+        json_object_set_new(object, "aligned",
+                            json_pack("{s:s,s:I,s:o}", "by", source->aligned_by, "pairs",
+                                      (json_int_t)trd_alignment_pairs(source->alignment),
+                                      "error_ns", wide(trd_alignment_error_ns(source->alignment))));
     return object;
 }
 

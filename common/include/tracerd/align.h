@@ -35,7 +35,7 @@ TRD_EXPORT void trd_evidence_add(struct trd_evidence *evidence, const struct trd
 struct trd_alignment;
 
 /*
- * `granularity_ns`: how far a time of either may stand still ("uptime": a jiffy), 0 for none.
+ * `granularity_ns`: how long either clock may stand still ("uptime": a hundredth of a second).
  * `same_unit`: both count nanoseconds, so their rates differ by less than a thousandth.
  * 0; -ENOENT: they share too little; -EBADMSG: what they share does not agree on one clock;
  * -ENOMEM.

@@ -232,6 +232,23 @@ bool info_os_thread(struct corprof_info *info, ThreadID thread, DWORD *out)
     return true;
 }
 
+#define MODULE_FLAT 0x20u /* COR_PRF_MODULE_FLAT_LAYOUT */
+
+bool info_module_image(struct corprof_info *info, ModuleID module, const uint8_t **out_base,
+                       bool *out_flat)
+{
+    const BYTE *base = NULL;
+    AssemblyID assembly = 0;
+    DWORD flags = 0;
+
+    if (!SUCCEEDED(
+            info->vtbl->GetModuleInfo2(info, module, &base, 0, NULL, NULL, &assembly, &flags)))
+        return false;
+    *out_base = base;
+    *out_flat = flags & MODULE_FLAT;
+    return true;
+}
+
 struct metadata_import *info_metadata(struct corprof_info *info, ModuleID module)
 {
     static const GUID iid = IID_IMETADATAIMPORT2;

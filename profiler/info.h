@@ -51,6 +51,10 @@ bool info_module(struct corprof_info *info, ModuleID module, uintptr_t *out_base
                  AssemblyID *out_assembly, struct info_name *out_path);
 /* COR_PRF_MODULE_FLAGS, 0 if they cannot be told; as info_module. */
 DWORD info_module_flags(struct corprof_info *info, ModuleID module);
+/* Where its image lies, NULL if it has none, and whether that is as the file has it; as
+ * info_module. */
+bool info_module_image(struct corprof_info *info, ModuleID module, const uint8_t **out_base,
+                       bool *out_flat);
 /* In a callback or on a thread the runtime does not know. */
 bool info_class_of_object(struct corprof_info *info, ObjectID object, ClassID *out);
 bool info_appdomain(struct corprof_info *info, AppDomainID domain, struct info_name *out);

@@ -2,12 +2,16 @@
 
 #include <string.h>
 
+#include "module_metadata.h"
+
 /* A region is 4 MiB or more: what 16 GiB of heap consist of. Touched as far as it is used. */
 #define RANGES_MAX 4096
 /* More fields than any class has whose field is asked for here. */
 #define FIELDS_MAX 64
 /* Beyond any layout there is: an offset larger than this is no answer. */
 #define OFFSET_MAX 4096
+/* Longer than any that is asked for. */
+#define FIELD_NAME_MAX 64
 
 bool info_heap(struct corprof_info *info, struct info_heap *out)
 {
@@ -45,18 +49,6 @@ bool info_class_parent(struct corprof_info *info, ClassID class_id, ClassID *out
     return true;
 }
 
-static bool is_named(const struct info_name *name, const char *expected)
-{
-    ULONG length = (ULONG)strlen(expected);
-
-    if (name->length != length)
-        return false;
-    for (ULONG i = 0; i < length; i++)
-        if (name->units[i] != (WCHAR)expected[i])
-            return false;
-    return true;
-}
-
 /* The fields that the class declares itself. */
 static ULONG class_fields(struct corprof_info *info, ClassID class_id,
                           COR_FIELD_OFFSET fields[FIELDS_MAX])
@@ -79,23 +71,24 @@ bool info_field_offset(struct corprof_info *info, ClassID class_id, const char *
                        uint32_t *out_offset)
 {
     COR_FIELD_OFFSET fields[FIELDS_MAX];
-    struct metadata_import *import;
-    struct info_name field_name;
+    struct module_metadata metadata;
+    char field_name[FIELD_NAME_MAX];
     ModuleID module;
     mdTypeDef token;
     ULONG count, at;
+    size_t size = strlen(name);
 
     if (!info_class(info, class_id, &module, &token))
         return false;
     count = class_fields(info, class_id, fields);
-    import = count > 0 ? info_metadata(info, module) : NULL;
-    if (!import)
-        return false;
+    module_metadata_open(info, module, &metadata);
     for (at = 0; at < count; at++)
-        if (is_usable(&fields[at]) && metadata_field(import, fields[at].ridOfField, &field_name) &&
-            is_named(&field_name, name))
+        if (is_usable(&fields[at]) &&
+            module_metadata_field(&metadata, fields[at].ridOfField, field_name,
+                                  sizeof(field_name)) == size &&
+            memcmp(field_name, name, size) == 0)
             break;
-    (void)import->vtbl->Release(import);
+    module_metadata_close(&metadata);
     if (at == count)
         return false;
     *out_offset = fields[at].ulOffset;

@@ -17,40 +17,38 @@ struct method_path {
     struct source_text method;
 };
 
-static __attribute__((noinline)) void add_type(struct method_path *path, mdTypeDef type,
-                                               struct method_name *out)
+static void add_type(struct method_path *path, mdTypeDef type, struct method_name *out)
 {
-    struct info_name name;
     struct source_text *own = &path->types[path->count];
-    bool nested;
 
     if (path->count > 0)
         out->raw_size = names_append(out->raw, out->raw_size, "+", 1);
     own->bytes = out->raw + out->raw_size;
-    if (metadata_type(path->arguments.import, type, &nested, &name))
-        out->raw_size = names_append_name(out->raw, out->raw_size, &name);
-    own->size = (size_t)(out->raw + out->raw_size - own->bytes);
+    own->size = module_metadata_type(path->arguments.metadata, type, out->raw + out->raw_size,
+                                     NAMES_TEXT_MAX - out->raw_size);
+    out->raw_size += own->size;
     *own = names_source_arity(*own, &path->arity[path->count]);
     path->count++;
 }
 
-/* Out of line, so that its buffers are gone when arguments are named. */
-static __attribute__((noinline)) bool read_path(struct method_path *path, struct method_name *out)
+static bool read_path(struct method_path *path, struct method_name *out)
 {
     mdTypeDef chain[NAMES_NESTING_MAX];
-    struct info_name name;
+    char name[NAMES_TEXT_MAX];
+    size_t size = module_metadata_method(path->arguments.metadata, out->token,
+                                         &path->arguments.owner, name, sizeof(name));
     size_t depth;
 
-    if (!metadata_method(path->arguments.import, out->token, &path->arguments.owner, &name))
+    if (size == 0)
         return false;
-    depth = names_enclosing(path->arguments.import, path->arguments.owner, chain);
+    depth = names_enclosing(path->arguments.metadata, path->arguments.owner, chain);
     while (depth-- > 0)
         add_type(path, chain[depth], out);
     if (path->count > 0)
         out->raw_size = names_append(out->raw, out->raw_size, ".", 1);
     path->method.bytes = out->raw + out->raw_size;
-    out->raw_size = names_append_name(out->raw, out->raw_size, &name);
-    path->method.size = (size_t)(out->raw + out->raw_size - path->method.bytes);
+    path->method.size = names_append(out->raw, out->raw_size, name, size) - out->raw_size;
+    out->raw_size += path->method.size;
     return true;
 }
 
@@ -91,8 +89,8 @@ static size_t append_own_arguments(struct method_path *path, size_t types, size_
 
 static bool is_async(const struct method_path *path)
 {
-    return path->count > 1 &&
-           metadata_has_method(path->arguments.import, path->arguments.owner, BUILDER_METHOD);
+    return path->count > 1 && module_metadata_has_method(path->arguments.metadata,
+                                                         path->arguments.owner, BUILDER_METHOD);
 }
 
 static void write_path(struct method_path *path, struct info_arguments *own,
@@ -120,21 +118,20 @@ static void write_path(struct method_path *path, struct info_arguments *own,
 static void name_from_metadata(struct corprof_info *info, FunctionID function,
                                struct method_name *out)
 {
-    struct method_path path = { .arguments.info = info };
+    struct module_metadata metadata;
+    struct method_path path = { .arguments = { .info = info, .metadata = &metadata } };
     struct info_arguments own;
     mdTypeDef type;
     ModuleID module;
     ClassID class_id = 0;
 
-    path.arguments.import = info_metadata(info, out->module);
-    if (!path.arguments.import)
-        return;
     (void)info_function_types(info, function, &class_id, &own);
     if (class_id)
         (void)info_class_types(info, class_id, &module, &type, &path.arguments.given);
+    module_metadata_open(info, out->module, &metadata);
     if (read_path(&path, out))
         write_path(&path, &own, out);
-    (void)path.arguments.import->vtbl->Release(path.arguments.import);
+    module_metadata_close(&metadata);
     if (out->raw_size == out->size && memcmp(out->raw, out->text, out->size) == 0)
         out->raw_size = 0;
 }

@@ -2,7 +2,8 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "cell.h"
 
 #define KNOWN_MAX (1u << 15) /* of each kind */
 #define KEPT_MAX (1u << 9)
@@ -17,15 +18,7 @@
 static _Atomic uintptr_t epoch; /* in the place of those bits */
 static _Atomic uintptr_t known[NAMES_KIND_COUNT][KNOWN_MAX];
 
-/* One name that is kept; `version` is odd while it is being written. */
-#define KEPT_WORDS (NAMES_KEPT_MAX / sizeof(uint64_t))
-struct kept {
-    _Atomic uint32_t version;
-    _Atomic uint32_t size;
-    _Atomic uintptr_t mark; /* 0 = none */
-    _Atomic uint64_t words[KEPT_WORDS];
-};
-static struct kept kept[KEPT_MAX];
+static struct cell kept[NAMES_KEPT_COUNT][KEPT_MAX];
 
 static size_t hash(uintptr_t id)
 {
@@ -96,50 +89,17 @@ void names_forget(void)
     for (size_t kind = 0; kind < NAMES_KIND_COUNT; kind++)
         for (size_t i = 0; i < KNOWN_MAX; i++)
             atomic_store_explicit(&known[kind][i], 0, memory_order_relaxed);
-    for (size_t i = 0; i < KEPT_MAX; i++)
-        atomic_store_explicit(&kept[i].mark, 0, memory_order_relaxed);
+    for (size_t kind = 0; kind < NAMES_KEPT_COUNT; kind++)
+        for (size_t i = 0; i < KEPT_MAX; i++)
+            cell_clear(&kept[kind][i]);
 }
 
-size_t names_kept(ClassID class_id, char *text)
+size_t names_kept(enum names_kept kind, UINT_PTR id, void *out)
 {
-    struct kept *entry = &kept[hash(class_id) & (KEPT_MAX - 1)];
-    uint32_t version = atomic_load_explicit(&entry->version, memory_order_acquire);
-    uint32_t size = atomic_load_explicit(&entry->size, memory_order_relaxed);
-
-    if (version & 1 || size == 0 || size > NAMES_KEPT_MAX ||
-        atomic_load_explicit(&entry->mark, memory_order_relaxed) != mark_of(class_id))
-        return 0;
-    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-        uint64_t word =
-            atomic_load_explicit(&entry->words[at / sizeof(word)], memory_order_relaxed);
-
-        memcpy(text + at, &word, sizeof(word));
-    }
-    /* What was read above is whole if nobody began to write meanwhile. */
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&entry->version, memory_order_relaxed) == version ? size : 0;
+    return cell_read(&kept[kind][hash(id) & (KEPT_MAX - 1)], mark_of(id), out);
 }
 
-void names_keep(ClassID class_id, const char *text, size_t size)
+void names_keep(enum names_kept kind, UINT_PTR id, const void *bytes, size_t size)
 {
-    struct kept *entry = &kept[hash(class_id) & (KEPT_MAX - 1)];
-    uint32_t version = atomic_load_explicit(&entry->version, memory_order_relaxed);
-
-    /* Whoever else writes there goes first; this one is asked for again. */
-    if (size == 0 || size > NAMES_KEPT_MAX || version & 1 ||
-        !atomic_compare_exchange_strong_explicit(&entry->version, &version, version + 1,
-                                                 memory_order_acquire, memory_order_relaxed))
-        return;
-    /* The odd version is seen before any word of the new name. */
-    atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&entry->mark, mark_of(class_id), memory_order_relaxed);
-    atomic_store_explicit(&entry->size, (uint32_t)size, memory_order_relaxed);
-    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-
-        memcpy(&word, text + at, size - at < sizeof(word) ? size - at : sizeof(word));
-        atomic_store_explicit(&entry->words[at / sizeof(word)], word, memory_order_relaxed);
-    }
-    /* Publishes the name, whole, to every thread that meets its type again. */
-    atomic_store_explicit(&entry->version, version + 2, memory_order_release);
+    cell_write(&kept[kind][hash(id) & (KEPT_MAX - 1)], mark_of(id), bytes, size);
 }

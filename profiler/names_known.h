@@ -1,8 +1,8 @@
 /*
- * What is remembered of names: which methods and types the listener was told of, and the names of
- * types that objects had. Any thread, any time; nothing is allocated, and what finds no room is
- * told or asked again. The runtime gives an id to something else once a module is gone: then all of
- * it is forgotten, in no time.
+ * What is remembered of names: which methods and types the listener was told of, the names of types
+ * that objects had, and where metadata lies. Any thread, any time; nothing is allocated, and what
+ * finds no room is told or asked again. The runtime gives an id to something else once a module is
+ * gone: then all of it is forgotten, in no time.
  */
 #ifndef TRD_PROFILER_NAMES_KNOWN_H
 #define TRD_PROFILER_NAMES_KNOWN_H
@@ -28,10 +28,17 @@ void names_forget_one(enum names_kind kind, UINT_PTR id);
  * yet. */
 void names_forget(void);
 
-/* Names of up to this size are kept; longer ones are rare and asked for again. */
+/* What answers are kept, so that they need not be asked again. */
+enum names_kept {
+    NAMES_KEPT_TYPES,  /* ClassID: the type's name, a text */
+    NAMES_KEPT_IMAGES, /* ModuleID: struct metadata_tables of its image */
+    NAMES_KEPT_COUNT,
+};
+
+/* Up to this size; longer names are rare and asked for again. */
 #define NAMES_KEPT_MAX 240
-/* The name of the type into `text` (of NAMES_KEPT_MAX); 0 if it was not kept. */
-size_t names_kept(ClassID class_id, char *text);
-void names_keep(ClassID class_id, const char *text, size_t size);
+/* Bytes into `out` (of NAMES_KEPT_MAX); 0 if nothing was kept. */
+size_t names_kept(enum names_kept kind, UINT_PTR id, void *out);
+void names_keep(enum names_kept kind, UINT_PTR id, const void *bytes, size_t size);
 
 #endif

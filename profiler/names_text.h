@@ -4,6 +4,7 @@
 #define TRD_PROFILER_NAMES_TEXT_H
 
 #include "info_types.h"
+#include "module_metadata.h"
 #include "names.h"
 #include "names_source.h"
 
@@ -13,14 +14,14 @@ size_t names_append_name(char *text, size_t used, const struct info_name *name);
 #define NAMES_NESTING_MAX 16 /* deeper types are named from the innermost sixteen */
 
 /* The type and what encloses it, innermost first; how many. */
-size_t names_enclosing(struct metadata_import *import, mdTypeDef type,
+size_t names_enclosing(struct module_metadata *metadata, mdTypeDef type,
                        mdTypeDef chain[NAMES_NESTING_MAX]);
 
 /* Where the arguments of a generic type or method come from: the runtime, or else the names of the
  * parameters. */
 struct names_arguments {
     struct corprof_info *info;
-    struct metadata_import *import;
+    struct module_metadata *metadata; /* NULL: a type that is not in any */
     mdToken owner;
     struct info_arguments given;
     unsigned next; /* the first that is not written yet */

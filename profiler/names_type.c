@@ -27,59 +27,48 @@ size_t names_append_name(char *text, size_t used, const struct info_name *name)
     return used + text_from_utf16(name->units, name->length, text + used, NAMES_TEXT_MAX - used);
 }
 
-static __attribute__((noinline)) bool is_nested(struct metadata_import *import, mdTypeDef type,
-                                                bool *out_nested)
-{
-    struct info_name name;
-
-    return metadata_type(import, type, out_nested, &name);
-}
-
-size_t names_enclosing(struct metadata_import *import, mdTypeDef type,
+size_t names_enclosing(struct module_metadata *metadata, mdTypeDef type,
                        mdTypeDef chain[NAMES_NESTING_MAX])
 {
     size_t depth = 0;
     bool nested = true;
 
     while (nested && depth < NAMES_NESTING_MAX) {
-        if (!is_nested(import, type, &nested))
+        if (!module_metadata_is_nested(metadata, type, &nested))
             break;
         chain[depth++] = type;
-        if (nested && !metadata_enclosing(import, type, &type))
+        if (nested && !module_metadata_enclosing(metadata, type, &type))
             break;
     }
     return depth;
 }
 
 /* One of the chain, as it was written, and how many arguments are its own. */
-static __attribute__((noinline)) size_t append_own(char *text, size_t used,
-                                                   struct metadata_import *import, mdTypeDef type,
-                                                   unsigned *out_arity)
+static size_t append_own(char *text, size_t used, struct module_metadata *metadata, mdTypeDef type,
+                         unsigned *out_arity)
 {
-    struct info_name name;
     struct source_text own, space;
-    bool nested;
 
     *out_arity = 0;
-    if (!metadata_type(import, type, &nested, &name))
-        return APPEND(text, used, UNKNOWN);
     own.bytes = text + used;
-    own.size = names_append_name(text, used, &name) - used;
+    own.size = module_metadata_type(metadata, type, text + used, NAMES_TEXT_MAX - used);
+    if (own.size == 0)
+        return APPEND(text, used, UNKNOWN);
     own = names_source_type(names_source_arity(own, out_arity), &space);
     used += space.size;
     memmove(text + used, own.bytes, own.size);
     return used + own.size;
 }
 
-static __attribute__((noinline)) size_t append_parameter(char *text, size_t used,
-                                                         const struct names_arguments *arguments)
+static size_t append_parameter(char *text, size_t used, const struct names_arguments *arguments)
 {
-    struct info_name name;
+    size_t size =
+        arguments->metadata
+            ? module_metadata_parameter(arguments->metadata, arguments->owner, arguments->next,
+                                        text + used, NAMES_TEXT_MAX - used)
+            : 0;
 
-    if (!arguments->import ||
-        !metadata_parameter(arguments->import, arguments->owner, arguments->next, &name))
-        return APPEND(text, used, UNKNOWN);
-    return names_append_name(text, used, &name);
+    return size > 0 ? used + size : APPEND(text, used, UNKNOWN);
 }
 
 size_t names_append_arguments(char *text, size_t used, struct names_arguments *arguments,
@@ -108,14 +97,14 @@ static size_t append_definition(char *text, size_t used, struct names_arguments 
                                 unsigned depth)
 {
     mdTypeDef chain[NAMES_NESTING_MAX];
-    size_t count = names_enclosing(arguments->import, arguments->owner, chain);
+    size_t count = names_enclosing(arguments->metadata, arguments->owner, chain);
 
     if (count == 0)
         return APPEND(text, used, UNKNOWN);
     while (count-- > 0 && used < NAMES_TEXT_MAX) {
         unsigned arity;
 
-        used = append_own(text, used, arguments->import, chain[count], &arity);
+        used = append_own(text, used, arguments->metadata, chain[count], &arity);
         /* Not every compiler counts: whatever is left belongs to the innermost. */
         if (count == 0 && arguments->given.count > arguments->next + arity)
             arity = arguments->given.count - arguments->next;
@@ -141,6 +130,18 @@ static size_t append_array(char *text, size_t used, struct corprof_info *info,
     return APPEND(text, used, "]");
 }
 
+static size_t append_in_module(char *text, size_t used, ModuleID module,
+                               struct names_arguments *arguments, unsigned depth)
+{
+    struct module_metadata metadata;
+
+    module_metadata_open(arguments->info, module, &metadata);
+    arguments->metadata = &metadata;
+    used = append_definition(text, used, arguments, depth);
+    module_metadata_close(&metadata);
+    return used;
+}
+
 static size_t ask_class(char *text, size_t used, struct corprof_info *info, ClassID class_id,
                         unsigned depth)
 {
@@ -150,12 +151,9 @@ static size_t ask_class(char *text, size_t used, struct corprof_info *info, Clas
 
     if (info_array(info, class_id, &array))
         return append_array(text, used, info, &array, depth);
-    if (!info_class_types(info, class_id, &module, &arguments.owner, &arguments.given) ||
-        !(arguments.import = info_metadata(info, module)))
+    if (!info_class_types(info, class_id, &module, &arguments.owner, &arguments.given))
         return APPEND(text, used, UNKNOWN);
-    used = append_definition(text, used, &arguments, depth);
-    (void)arguments.import->vtbl->Release(arguments.import);
-    return used;
+    return append_in_module(text, used, module, &arguments, depth);
 }
 
 /* Of a name that is cut, or not known in all its parts, more may be told another time. */
@@ -175,11 +173,12 @@ size_t names_append_class(char *text, size_t used, struct corprof_info *info, Cl
         return APPEND(text, used, TOO_DEEP);
     if (!class_id)
         return APPEND(text, used, UNKNOWN);
-    if (NAMES_TEXT_MAX - used >= NAMES_KEPT_MAX && (kept = names_kept(class_id, text + used)) > 0)
+    if (NAMES_TEXT_MAX - used >= NAMES_KEPT_MAX &&
+        (kept = names_kept(NAMES_KEPT_TYPES, class_id, text + used)) > 0)
         return used + kept;
     used = ask_class(text, used, info, class_id, depth);
     if (is_whole(text + start, used - start, used))
-        names_keep(class_id, text + start, used - start);
+        names_keep(NAMES_KEPT_TYPES, class_id, text + start, used - start);
     return used;
 }
 

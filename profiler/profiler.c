@@ -17,6 +17,7 @@
 #include "gate.h"
 #include "in_flight.h"
 #include "log.h"
+#include "names_known.h"
 #include "sender.h"
 #include "stamp.h"
 #include "writer.h"
@@ -85,7 +86,7 @@ static void set_event_mask(uint32_t categories)
     if (categories & TRD_CATEGORY_BIT(LOADER))
         low |= COR_PRF_MONITOR_APPDOMAIN_LOADS | COR_PRF_MONITOR_ASSEMBLY_LOADS;
     /* Names are forgotten with any module: their ids come again. */
-    if (categories & ~NAMELESS)
+    if (categories & ~NAMELESS || elt_event_mask() != 0)
         low |= COR_PRF_MONITOR_MODULE_LOADS;
     if (categories & TRD_CATEGORY_BIT(CLASS))
         low |= COR_PRF_MONITOR_CLASS_LOADS;
@@ -121,6 +122,8 @@ uint32_t profiler_set_categories(uint32_t categories)
         return 0;
     if (categories != before)
         set_event_mask(categories);
+    /* A module may have gone while nobody asked to be told: what is kept of it holds no more. */
+    names_forget();
     wanted = categories;
     gate_open(categories);
     eventpipe_set(&profiler, categories);

@@ -230,11 +230,16 @@ static HRESULT get_string_layout2(void *self, ULONG *out_length_at, ULONG *out_u
     return fake.hr;
 }
 
+static mdToken method_token(void)
+{
+    return fake.method_token ? fake.method_token : FAKE_METHOD_TOKEN;
+}
+
 static HRESULT get_function_info(void *self, FunctionID function, ClassID *out_class,
                                  ModuleID *out_module, mdToken *out_token)
 {
     GIVE(out_module, FAKE_MODULE);
-    GIVE(out_token, fake.dynamic ? 0x06000000u : FAKE_METHOD_TOKEN);
+    GIVE(out_token, fake.dynamic ? 0x06000000u : method_token());
     return fake.hr;
 }
 
@@ -310,7 +315,7 @@ static HRESULT get_function_info2(void *self, FunctionID function, UINT_PTR fram
 {
     GIVE(out_class, fake.function_class);
     GIVE(out_module, FAKE_MODULE);
-    GIVE(out_token, FAKE_METHOD_TOKEN);
+    GIVE(out_token, method_token());
     for (ULONG32 i = 0; i < fake.arguments && i < capacity; i++)
         GIVE(&arguments[i], FAKE_PLAIN_CLASS);
     GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : fake.arguments);
@@ -320,6 +325,7 @@ static HRESULT get_function_info2(void *self, FunctionID function, UINT_PTR fram
 static HRESULT get_module_metadata(void *self, ModuleID module, DWORD flags, const GUID *iid,
                                    void **out)
 {
+    fake.metadata_opened++;
     GIVE(out, &the_import);
     if (*out == &the_import && SUCCEEDED(fake.hr))
         fake.refs_out++;
@@ -379,7 +385,8 @@ static HRESULT get_module_info2(void *self, ModuleID module, const BYTE **out_ba
                                 DWORD *out_flags)
 {
     give_name("/app/app.dll", name, capacity, out_length);
-    GIVE(out_base, (const BYTE *)FAKE_BASE);
+    GIVE(out_base, fake.image ? fake.image : (const BYTE *)FAKE_BASE);
+    GIVE(out_flags, fake.image ? FAKE_FLAT : 0);
     GIVE(out_assembly, fake.hr == CORPROF_E_DATAINCOMPLETE ? 0xfffffffdu : FAKE_ASSEMBLY);
     return fake.hr;
 }

@@ -37,6 +37,8 @@ struct fake {
      * with its length at FAKE_LENGTH_AT and its units at FAKE_UNITS_AT. Otherwise they are mere
      * numbers. */
     bool objects;
+    const uint8_t *image; /* of every module, as a file has it; NULL = nothing lies there */
+    mdToken method_token; /* 0 = FAKE_METHOD_TOKEN */
 
     /* seen by the test */
     UINT_PTR (*map)(FunctionID function, void *data, BOOL *hook); /* that was set */
@@ -48,6 +50,7 @@ struct fake {
     char names_unset[1024];           /* ";NAME;NAME;" */
     _Atomic unsigned held;            /* came to wait */
     _Atomic unsigned class_questions; /* GetClassIDInfo2 */
+    _Atomic unsigned metadata_opened;
     _Atomic unsigned sessions_started, sessions_stopped;
     uint32_t config_count; /* of the session started last */
     struct {
@@ -63,6 +66,7 @@ extern struct fake fake;
 #define FAKE_MODULE 0x1000u
 #define FAKE_BASE 0x2000u
 #define FAKE_ASSEMBLY 0x3000u
+#define FAKE_FLAT 0x20u /* COR_PRF_MODULE_FLAT_LAYOUT */
 #define FAKE_METHOD_TOKEN 0x06000007u
 #define FAKE_OUTER_TYPE 0x02000002u
 #define FAKE_INNER_TYPE 0x02000003u   /* nested in the outer one */

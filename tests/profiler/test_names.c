@@ -398,9 +398,9 @@ static void find_rivals(void)
 
     rivals[0] = 8;
     for (ClassID class_id = 16; found < RIVALS; class_id += 8) {
-        names_keep(rivals[0], text, spell(rivals[0], text));
-        names_keep(class_id, text, spell(class_id, text));
-        if (names_kept(rivals[0], text) == 0)
+        names_keep(NAMES_KEPT_TYPES, rivals[0], text, spell(rivals[0], text));
+        names_keep(NAMES_KEPT_TYPES, class_id, text, spell(class_id, text));
+        if (names_kept(NAMES_KEPT_TYPES, rivals[0], text) == 0)
             rivals[found++] = class_id;
     }
 }
@@ -416,8 +416,8 @@ static void *keep_and_look(void *context)
         ClassID class_id = rivals[i % RIVALS];
         size_t size = spell(class_id, expected), kept;
 
-        names_keep(class_id, expected, size);
-        kept = names_kept(class_id, text);
+        names_keep(NAMES_KEPT_TYPES, class_id, expected, size);
+        kept = names_kept(NAMES_KEPT_TYPES, class_id, text);
         if (kept > 0)
             wrong += kept != size || memcmp(text, expected, size) != 0;
     }

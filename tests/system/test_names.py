@@ -2,8 +2,9 @@
 
 import collections
 import os
+import pathlib
 
-from house import Idle, Timeline, attached, finish, folder, managed, report_of, stopped_at_end, tracerd
+from house import BUILD, Idle, Timeline, attached, finish, folder, host, managed, report_of, start, stopped_at_end, tracerd
 
 TEXT_MAX = 1023  # TRD_TEXT_MAX without the NUL
 RING_BYTES = "4194304"  # thousands of definitions within a few milliseconds
@@ -120,3 +121,21 @@ def test_names_of_application_domains_are_told_at_start_and_at_attach(runtime):
     # The program's own domain gets the name of the program once that runs.
     assert names[0] and "" not in names[0] | names[1], names
     assert len(at_attach) == 1 and at_attach[0].get("catch_up") is True, at_attach
+
+
+def assemblies(runtime):
+    """Those of the framework, which are precompiled, and of our own programs, which are not."""
+    framework = pathlib.Path(host(runtime)).resolve().parent / "shared" / "Microsoft.NETCore.App"
+    found = list(framework.glob(f"{runtime}.*/*.dll")) + list((BUILD / "managed" / "apps").glob("*/app.dll"))
+    assert len(found) > 150, found
+    return sorted(map(str, found))
+
+
+def test_names_read_from_assemblies_are_those_that_reflection_reads(runtime):
+    files = assemblies(runtime)
+    expected, _ = finish(start(*managed("10", "metadata", *files)))
+    found, _ = finish(start(BUILD / "bin" / "tests" / "metadata_dump", *files))
+    assert expected.count("\nM ") > 100000, expected[:200]
+    if found != expected:
+        pairs = zip(found.splitlines(), expected.splitlines())
+        raise AssertionError(next(pair for pair in pairs if pair[0] != pair[1]))

@@ -128,15 +128,18 @@ static void wait_for(struct reader_thread *thread, bool *out_woken)
 
 /* Priority */
 
+/* Just before everybody else of this process, who may have been started as real-time already. */
 static int go_first(void)
 {
-    const struct sched_param first = { .sched_priority = 1 };
-    int policy = sched_getscheduler(0);
+    struct sched_param param;
+    int policy;
 
-    if (policy == SCHED_FIFO || policy == SCHED_RR) /* we were started that way */
-        return POLICY_FIRST;
-    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first) == 0)
-        return POLICY_FIRST;
+    if (pthread_getschedparam(pthread_self(), &policy, &param) == 0 &&
+        param.sched_priority < sched_get_priority_max(SCHED_FIFO)) {
+        param.sched_priority++;
+        if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
+            return POLICY_FIRST;
+    }
     return setpriority(PRIO_PROCESS, (id_t)gettid(), READER_NICE) == 0 ? POLICY_NICE : POLICY_NONE;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ftrace_catalog.h"
@@ -29,6 +30,11 @@
 #define REFRESH_NS UINT64_C(5000000)
 /* Pages that wait to be decoded or written; beyond it the kernel's rings have to hold them. */
 #define PAGES_BYTES_MAX (UINT64_C(64) << 20)
+/* From the first on the loop goes before others, so that it catches up before something is lost;
+ * below the second it is one among all again. Of a hundred of the pages. */
+#define HURRY_PERCENT 20
+#define CALM_PERCENT 5
+#define HURRY_NICE (-20)
 #define HAND_OVER_MAX 64     /* pages of a CPU in one turn of the loop, which has others to serve */
 #define FOLLOW_TRIES_MAX 100 /* a process that makes threads faster than /proc lists them */
 
@@ -46,6 +52,9 @@ struct ftrace_source {
     struct page_pool *pool;       /* owned */
     struct ftrace_reader *reader; /* owned; NULL before the start and after the stop */
     uv_async_t news;              /* the readers have read */
+    pid_t loop_tid;
+    int calm_nice; /* of the loop's thread, as it was started */
+    _Atomic bool hurries;
 };
 
 static int tell_failure(const char *step, int error)
@@ -253,9 +262,24 @@ static void on_news(uv_async_t *async)
     pipeline_pump(ftrace->pipeline);
 }
 
+/* Those who make more than we can decode have to make less for a moment. The loop itself might not
+ * get to it. */
+static void choose_pace(struct ftrace_source *ftrace)
+{
+    unsigned percent = page_pool_percent(ftrace->pool);
+    bool hurried = atomic_load(&ftrace->hurries);
+    bool hurries = percent >= (hurried ? CALM_PERCENT : HURRY_PERCENT);
+
+    if (hurries == hurried || !atomic_compare_exchange_strong(&ftrace->hurries, &hurried, hurries))
+        return;
+    if (setpriority(PRIO_PROCESS, (id_t)ftrace->loop_tid, hurries ? HURRY_NICE : ftrace->calm_nice))
+        log_verbose("events come faster than they are decoded, and this user may not go first");
+}
+
 /* On a reader's thread. */
 static void on_read(void *context)
 {
+    choose_pace(context);
     uv_async_send(&((struct ftrace_source *)context)->news);
 }
 
@@ -468,6 +492,8 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
     ftrace->source.clock = "mono";
     ftrace->source.owns_schemas = true;
     ftrace->pipeline = pipeline;
+    ftrace->loop_tid = gettid();
+    ftrace->calm_nice = getpriority(PRIO_PROCESS, 0);
     result = set_up(ftrace, options, pids, pid_count);
     if (result != 0) {
         destroy(&ftrace->source);

@@ -70,7 +70,7 @@ static int hand_out_loss(struct ftrace_cpu *cpu, uint64_t ts_ns, struct trd_reco
 {
     fill(cpu, out);
     out->kind = TRD_KIND_LOST;
-    out->ts_ns = ts_ns;
+    out->ts_ns = ts_ns > cpu->last_ts_ns ? ts_ns : cpu->last_ts_ns;
     out->lost_from_ns = cpu->last_ts_ns ? cpu->last_ts_ns : ts_ns;
     out->lost = cpu->pending_lost;
     cpu->lost += cpu->pending_lost;
@@ -115,7 +115,7 @@ static bool next_page(struct ftrace_cpu *cpu)
     cpu->in_page = true;
     if (page->has_loss)
         cpu->pending_lost +=
-            note_loss(cpu, page->kernel_lost, cpu->page.lost_events ? cpu->page.lost : 0);
+            note_loss(cpu, page->kernel_lost, page->size > 0 ? cpu->page.lost : TRD_LOST_UNKNOWN);
     return true;
 }
 
@@ -150,8 +150,11 @@ static int next(struct trd_merge_input *input, struct trd_record *out)
             uint64_t watermark_ns =
                 atomic_load_explicit(&cpu->ring.watermark_ns, memory_order_acquire);
 
-            if (next_page(cpu))
+            if (next_page(cpu)) {
+                if (cpu->first->size == 0 && cpu->pending_lost > 0)
+                    return hand_out_loss(cpu, cpu->first->until_ns, out);
                 continue;
+            }
             if (cpu->is_closing)
                 return end(cpu, out);
             input->watermark_ns = watermark_ns;
@@ -207,7 +210,8 @@ bool ftrace_cpu_hand_over(struct ftrace_cpu *cpu, unsigned pages_max)
 {
     for (; pages_max > 0 && take_pages(cpu); pages_max--) {
         cap_loss(cpu, cpu->first);
-        cpu->on_page(cpu, cpu->first->bytes, cpu->first->size);
+        if (cpu->first->size > 0)
+            cpu->on_page(cpu, cpu->first->bytes, cpu->first->size);
         drop_first(cpu);
     }
     return take_pages(cpu);

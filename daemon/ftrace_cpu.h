@@ -1,8 +1,9 @@
 /*
  * One CPU's ring of the instance as a merge input: its pages are taken from the ring's queue and
  * walked when the merge asks. A loss becomes a record at its place. Its count is the page's where
- * that has one, but never more than the CPU's statistics knew when the page was read, and what no
- * page told is told at the end: so the records sum up to what the kernel counted.
+ * that has one, but never more than the CPU's statistics knew when the page was read. What no page
+ * told is told within a second, when the ring was found empty, or at the end: so the records sum up
+ * to what the kernel counted.
  */
 #ifndef TRACERD_DAEMON_FTRACE_CPU_H
 #define TRACERD_DAEMON_FTRACE_CPU_H

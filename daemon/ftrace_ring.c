@@ -21,6 +21,8 @@
  * An event that is committed later than this behind its stamp is marked late.
  */
 #define COMMIT_SLACK_NS UINT64_C(1000000)
+/* The statistics know of losses that no page tells. */
+#define COUNT_NS UINT64_C(1000000000)
 
 int ftrace_ring_open(struct ftrace_ring *ring, const struct tracefs_instance *instance,
                      uint32_t cpu)
@@ -34,7 +36,8 @@ int ftrace_ring_open(struct ftrace_ring *ring, const struct tracefs_instance *in
     (void)snprintf(name, sizeof(name), "per_cpu/cpu%u/stats", cpu);
     ring->stats_fd = tracefs_open(instance, name, O_RDONLY);
     ring->cpu = cpu;
-    atomic_store(&ring->watermark_ns, clock_now_ns());
+    ring->counted_ns = clock_now_ns();
+    atomic_store(&ring->watermark_ns, ring->counted_ns);
     return 0;
 }
 
@@ -87,6 +90,37 @@ static void set_watermark(struct ftrace_ring *ring, uint64_t ns)
         atomic_store_explicit(&ring->watermark_ns, ns, memory_order_release);
 }
 
+static void push(struct ftrace_ring *ring, struct page_buffer *page, size_t size)
+{
+    page->cpu = ring->cpu;
+    page->size = (uint32_t)size;
+    atomic_fetch_add_explicit(&ring->queued, 1, memory_order_relaxed);
+    page_queue_push(&ring->queue, page);
+}
+
+/*
+ * The ring was found empty, so every page that could tell of a loss is in the queue. What the
+ * kernel counts beyond them has no page: dropped since it came in the middle of another one, or
+ * since the ring takes no new ones while it is full. Takes the page.
+ */
+static void tell_losses(struct ftrace_ring *ring, struct page_buffer *page, uint64_t now_ns)
+{
+    struct ftrace_ring_stats stats = { .lost = ring->counted_lost };
+
+    if (now_ns - ring->counted_ns >= COUNT_NS) {
+        ring->counted_ns = now_ns;
+        ftrace_ring_count(ring, &stats);
+    }
+    if (stats.lost == ring->counted_lost) {
+        page_pool_give(ring->pool, page);
+        return;
+    }
+    ring->counted_lost = page->kernel_lost = stats.lost;
+    page->has_loss = true;
+    page->until_ns = now_ns - COMMIT_SLACK_NS;
+    push(ring, page, 0);
+}
+
 /* Its loss, its time, and whether it was one that is still being written. */
 static bool append(struct ftrace_ring *ring, struct page_buffer *page, size_t size)
 {
@@ -95,8 +129,6 @@ static bool append(struct ftrace_ring *ring, struct page_buffer *page, size_t si
     uint32_t quarters;
     uint64_t begin_ns;
 
-    page->cpu = ring->cpu;
-    page->size = (uint32_t)size;
     page->has_loss = trd_page_init(&walk, page->bytes, size, ring->layout) == 0 && walk.lost_events;
     if (page->has_loss) {
         ftrace_ring_count(ring, &stats);
@@ -104,8 +136,7 @@ static bool append(struct ftrace_ring *ring, struct page_buffer *page, size_t si
     }
     quarters = walk.end * 4 / ring->page_size;
     begin_ns = walk.ts;
-    atomic_fetch_add_explicit(&ring->queued, 1, memory_order_relaxed);
-    page_queue_push(&ring->queue, page);
+    push(ring, page, size);
     set_watermark(ring, begin_ns); /* the next page cannot begin before this one */
     return quarters >= FULL_QUARTERS;
 }
@@ -128,7 +159,7 @@ size_t ftrace_ring_read(struct ftrace_ring *ring, enum ftrace_ring_stop *out_sto
         }
         got = read(ring->fd, page->bytes, ring->page_size);
         if (got <= 0) {
-            page_pool_give(ring->pool, page);
+            tell_losses(ring, page, before_ns);
             /* Nothing was there: whatever comes was begun after the slack before this moment. */
             set_watermark(ring, before_ns - COMMIT_SLACK_NS);
             *out_stop = FTRACE_RING_EMPTY;

@@ -20,7 +20,9 @@ struct ftrace_ring {
     struct page_queue queue;
     /* Of everything before it the pages are in the queue, or were; read it before the queue. */
     _Atomic uint64_t watermark_ns;
-    _Atomic uint32_t queued; /* pages that are neither taken nor given back */
+    _Atomic uint32_t queued; /* pages that are not given back */
+    uint64_t counted_ns;     /* when the statistics were last looked at */
+    uint64_t counted_lost;   /* what they said */
 };
 
 /* 0 or a negative errno; -ENOENT: there is no such CPU. */

@@ -15,9 +15,10 @@
 struct page_buffer {
     struct page_buffer *next; /* in whatever list it is; the pool's while it is nobody's */
     uint32_t cpu;
-    uint32_t size;        /* of what was read into it */
+    uint32_t size;        /* of what was read into it; 0 = a word about losses only */
     bool has_loss;        /* the page says that something is missing before it */
     uint64_t kernel_lost; /* with has_loss: the CPU's count just after the page was read */
+    uint64_t until_ns;    /* with no size: what was lost had happened by then */
     _Alignas(64) uint8_t bytes[];
 };
 

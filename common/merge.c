@@ -180,11 +180,16 @@ static void fill(struct trd_merge *merge)
     }
 }
 
-/* Up to where the empty inputs let us go; those too far behind are not waited for. */
+/* Inputs that have promised less are not waited for. */
+static uint64_t patience_of(const struct trd_merge *merge, uint64_t now_ns)
+{
+    return merge->max_delay_ns && now_ns > merge->max_delay_ns ? now_ns - merge->max_delay_ns : 0;
+}
+
+/* Up to where the empty inputs let us go. */
 static uint64_t permitted(const struct trd_merge *merge, uint64_t now_ns)
 {
-    uint64_t patience =
-        merge->max_delay_ns && now_ns > merge->max_delay_ns ? now_ns - merge->max_delay_ns : 0;
+    uint64_t patience = patience_of(merge, now_ns);
     uint64_t limit = UINT64_MAX;
 
     for (size_t i = 0; i < merge->empty_size; i++)
@@ -248,6 +253,17 @@ int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *
     if (merge->limit_ns != UINT64_MAX && merge->limit_ns > merge->watermark_ns)
         merge->watermark_ns = merge->limit_ns;
     return -EAGAIN;
+}
+
+void trd_merge_stalled(const struct trd_merge *merge, uint64_t now_ns,
+                       void (*found)(void *context, const struct trd_merge_input *input),
+                       void *context)
+{
+    uint64_t patience = patience_of(merge, now_ns);
+
+    for (size_t i = 0; i < merge->empty_size; i++)
+        if (merge->empty[i]->owner && merge->empty[i]->watermark_ns < patience)
+            found(context, merge->empty[i]);
 }
 
 uint64_t trd_merge_watermark(const struct trd_merge *merge)

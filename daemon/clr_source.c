@@ -51,7 +51,7 @@ struct clr_ring *clr_source_ring(struct clr_source *clr, uint32_t index)
         return NULL;
     clr_ring_init(ring, &clr->totals);
     ring->input.watermark_ns = clr->mark_ns;
-    if (pipeline_add_input(clr->pipeline, &ring->input) != 0) {
+    if (pipeline_add_input(clr->pipeline, &clr->source, &ring->input) != 0) {
         clr->totals.open_inputs--;
         free(ring);
         return NULL;
@@ -457,7 +457,7 @@ int clr_source_open(struct pipeline *pipeline, const struct options *options, in
                                        .context = clr };
     clr_ring_init(&clr->control, &clr->totals);
     clr->control.input.watermark_ns = since_ns;
-    if (pipeline_add_input(pipeline, &clr->control.input) != 0 ||
+    if (pipeline_add_input(pipeline, &clr->source, &clr->control.input) != 0 ||
         clr_socket_init(&clr->socket, fd) != 0 ||
         uv_poll_init(pipeline_loop(pipeline), &clr->poll, fd) != 0) {
         pipeline_remove_input(pipeline, &clr->control.input);

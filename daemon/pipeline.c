@@ -11,6 +11,7 @@
 #include "parallel.h"
 #include "selection.h"
 #include "sinks.h"
+#include "stalls.h"
 #include "stream_lines.h"
 #include "summary.h"
 #include "tracerd/align.h"
@@ -58,9 +59,22 @@ struct pipeline {
 
 static void pump(struct pipeline *pipeline);
 
+static void tell_stall(struct pipeline *pipeline, const struct source *source, uint64_t to_ns)
+{
+    char *line = stall_line(source, pipeline->outlet.seq, to_ns);
+
+    if (line)
+        outlet_text(&pipeline->outlet, line);
+    free(line);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
-    pump(timer->data);
+    struct pipeline *pipeline = timer->data;
+
+    pump(pipeline);
+    if (!uv_is_active((uv_handle_t *)&pipeline->more))
+        stalls_look(pipeline->sources, pipeline->merge, clock_now_ns(), tell_stall, pipeline);
 }
 
 static void on_more(uv_idle_t *idle)
@@ -272,8 +286,10 @@ void pipeline_add_source(struct pipeline *pipeline, struct source *source)
     }
 }
 
-int pipeline_add_input(struct pipeline *pipeline, struct trd_merge_input *input)
+int pipeline_add_input(struct pipeline *pipeline, struct source *source,
+                       struct trd_merge_input *input)
 {
+    input->owner = source;
     return trd_merge_add(pipeline->merge, input);
 }
 
@@ -326,6 +342,7 @@ static void reap(struct pipeline *pipeline)
             continue;
         }
         *link = source->next;
+        stalls_end(source, clock_now_ns(), tell_stall, pipeline);
         keep_account(pipeline, source);
         if (source->owns_schemas) {
             source->next = pipeline->kept;

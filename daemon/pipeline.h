@@ -82,6 +82,12 @@ struct source {
     struct source *next;
     bool stopping;
     bool ended;
+    struct stall {
+        uint64_t since_ns; /* what it promised last */
+        unsigned looks;    /* times in a row that it was found to stall */
+        bool found;
+        bool told;
+    } stall;
 };
 
 /*
@@ -94,7 +100,9 @@ void pipeline_destroy(struct pipeline *pipeline);
 
 /* Ownership moves to the pipeline, which calls destroy at its own end or after the source ended. */
 void pipeline_add_source(struct pipeline *pipeline, struct source *source);
-int pipeline_add_input(struct pipeline *pipeline, struct trd_merge_input *input);
+/* `source`: told in the stream when its inputs stall; NULL = waited for by nobody in particular. */
+int pipeline_add_input(struct pipeline *pipeline, struct source *source,
+                       struct trd_merge_input *input);
 void pipeline_remove_input(struct pipeline *pipeline, struct trd_merge_input *input);
 /* All inputs have ended. Destroys the source, not before the present callback has returned. */
 void pipeline_source_ended(struct pipeline *pipeline, struct source *source);

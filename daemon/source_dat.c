@@ -188,6 +188,6 @@ int source_dat_open(struct pipeline *pipeline, const char *path)
     }
     pipeline_add_catalog(pipeline, trd_reader_catalog(dat->reader));
     pipeline_add_source(pipeline, &dat->source);
-    (void)pipeline_add_input(pipeline, &dat->input);
+    (void)pipeline_add_input(pipeline, &dat->source, &dat->input);
     return 0;
 }

@@ -469,7 +469,7 @@ static int start(struct ftrace_source *ftrace)
     pipeline_add_catalog(ftrace->pipeline, ftrace->catalog);
     pipeline_add_source(ftrace->pipeline, &ftrace->source);
     for (size_t i = 0; i < ftrace->cpu_count; i++)
-        if (pipeline_add_input(ftrace->pipeline, &ftrace->cpus[i].input) != 0)
+        if (pipeline_add_input(ftrace->pipeline, &ftrace->source, &ftrace->cpus[i].input) != 0)
             ftrace->ended++; /* no memory: its events are told as lost */
     (void)tracefs_write(&ftrace->instance, "tracing_on", "1");
     return 0;

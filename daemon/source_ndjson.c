@@ -403,6 +403,6 @@ int source_ndjson_open(struct pipeline *pipeline, const struct recording_part *p
                    parts->part);
     pipeline_add_unknown_fields(pipeline);
     pipeline_add_source(pipeline, &ndjson->source);
-    (void)pipeline_add_input(pipeline, &ndjson->input);
+    (void)pipeline_add_input(pipeline, &ndjson->source, &ndjson->input);
     return 0;
 }

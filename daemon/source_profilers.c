@@ -103,7 +103,7 @@ int source_profilers_listen(struct pipeline *pipeline, const struct options *opt
         return EXIT_NOTHING;
     }
     listener->input.next = next;
-    (void)pipeline_add_input(pipeline, &listener->input);
+    (void)pipeline_add_input(pipeline, NULL, &listener->input);
     *out = listener;
     return 0;
 }

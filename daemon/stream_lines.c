@@ -199,6 +199,17 @@ static json_t *ledgers_of_sources(const struct ledger_book *book)
     return sources;
 }
 
+char *stall_line(const struct source *source, uint64_t seq, uint64_t to_ns)
+{
+    json_t *object =
+        json_pack("{s:i,s:s,s:I,s:o,s:o}", "v", 1, "k", "stall", "seq", (json_int_t)seq, "source",
+                  repaired(source->name), "from", wide(source->stall.since_ns));
+
+    if (to_ns > 0)
+        json_object_set_new(object, "to", wide(to_ns));
+    return finish_line(object);
+}
+
 char *bye_line(const struct bye *bye)
 {
     struct ledger total = ledger_book_total(bye->book);

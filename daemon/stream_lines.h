@@ -1,6 +1,6 @@
 /*
- * The rare lines of the stream, built with jansson: `hello` at its start, `bye` at its end. All
- * others come from tracerd/json.h.
+ * The rare lines of the stream, built with jansson: `hello` at its start, `bye` at its end, `stall`
+ * between. All others come from tracerd/json.h.
  */
 #ifndef TRACERD_DAEMON_STREAM_LINES_H
 #define TRACERD_DAEMON_STREAM_LINES_H
@@ -28,6 +28,9 @@ void session_make(char out[SESSION_SIZE]);
  * boot and anchor are those that `reference`, one of the sources, tells; NULL = none does. */
 char *hello_line(const char *session, bool live, const struct source *sources,
                  const struct source *reference);
+
+/* The merge waits no more for a source, or (`to_ns` not 0) it does again. */
+char *stall_line(const struct source *source, uint64_t seq, uint64_t to_ns);
 
 struct bye {
     uint64_t seq;

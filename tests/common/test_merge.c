@@ -170,6 +170,42 @@ static void test_merge_input_that_runs_empty_holds_the_others_back(void **state)
     expect_nothing(0, 0);
 }
 
+static void count_stalled(void *context, const struct trd_merge_input *input)
+{
+    assert_ptr_equal(input->owner, context);
+    ((struct fake *)context)->calls++;
+}
+
+static int count_stalls(struct fake *owner, uint64_t now_ns)
+{
+    owner->calls = 0;
+    trd_merge_stalled(merge, now_ns, count_stalled, owner);
+    return owner->calls;
+}
+
+static void test_merge_stalled_inputs_are_those_not_waited_for(void **state)
+{
+    struct fake live, stuck;
+
+    (void)state;
+    FAKE_INIT(&live, 0, 1000, 1050);
+    FAKE_INIT(&stuck, 1, 1010);
+    stuck.shown = 0;
+    stuck.input.watermark_ns = 900;
+    assert_int_equal(trd_merge_add(merge, &live.input), 0);
+    assert_int_equal(trd_merge_add(merge, &stuck.input), 0);
+    assert_int_equal(count_stalls(&stuck, 5000), 0); /* nobody's */
+    stuck.input.owner = &stuck;
+    expect_nothing(1000, -EAGAIN);
+    assert_int_equal(count_stalls(&stuck, 1000), 0);
+    assert_int_equal(count_stalls(&stuck, 1001), 1);
+    stuck.input.watermark_ns = 1005;
+    assert_int_equal(count_stalls(&stuck, 1001), 0);
+    stuck.shown = 1;
+    expect(1170, 1000, 0, false);
+    assert_int_equal(count_stalls(&stuck, 5000), 0); /* it has something to show */
+}
+
 static void test_merge_stalled_input_is_passed_and_its_records_are_marked_late(void **state)
 {
     struct fake live, stuck;
@@ -439,6 +475,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_merge_input_that_runs_empty_holds_the_others_back,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_merge_stalled_inputs_are_those_not_waited_for,
+                                        set_up_patient, tear_down),
         cmocka_unit_test_setup_teardown(
             test_merge_stalled_input_is_passed_and_its_records_are_marked_late, set_up_patient,
             tear_down),

@@ -92,7 +92,7 @@ static struct fake *add_fake(struct world *world, const char *name, const char *
     fake->pipeline = world->pipeline;
     fake->destroyed = &world->destroyed;
     pipeline_add_source(world->pipeline, &fake->source);
-    assert_int_equal(pipeline_add_input(world->pipeline, &fake->input), 0);
+    assert_int_equal(pipeline_add_input(world->pipeline, &fake->source, &fake->input), 0);
     return fake;
 }
 

@@ -26,6 +26,8 @@ struct trd_merge_input {
     int (*next)(struct trd_merge_input *input, struct trd_record *out);
     /* Nothing earlier than this comes any more. Only grows. UINT64_MAX when the source ended. */
     uint64_t watermark_ns;
+    /* Whose it is; for trd_merge_stalled. NULL = nobody asks. */
+    void *owner;
     /* private */
     struct trd_record head;
     uint32_t order; /* of being added: decides between equal times */
@@ -50,6 +52,11 @@ TRD_EXPORT void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input
  */
 TRD_EXPORT int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out);
 
+/* Calls `found` for every input with an owner that is not waited for any more at `now_ns`: it has
+ * nothing to show, and promised nothing within max_delay. */
+TRD_EXPORT void trd_merge_stalled(const struct trd_merge *merge, uint64_t now_ns,
+                                  void (*found)(void *context, const struct trd_merge_input *input),
+                                  void *context);
 /* What the merge itself promises: nothing earlier comes any more that is not marked late. */
 TRD_EXPORT uint64_t trd_merge_watermark(const struct trd_merge *merge);
 /* Records handed out with TRD_RECORD_F_LATE so far. */

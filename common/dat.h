@@ -23,6 +23,7 @@
 #define DAT_PAGE_MIN 1024     /* no kernel has smaller sub-buffers */
 #define DAT_PAGE_MAX (64 * 1024 * 4)
 #define DAT_SECTION_MAX (128u << 20) /* uncompressed metadata; kallsyms and BTF reach 20 MiB */
+#define DAT_SECTION_COMPRESSED 1     /* flag in a section's head */
 #define DAT_CHUNK_MAX (4u << 20)     /* uncompressed data chunk; trace-cmd writes ten pages */
 #define DAT_CHUNKS_MAX (512u << 20)  /* of all CPUs at a time: 4096 with 40 KiB are 160 MiB */
 #define DAT_OPTION_SECTIONS_MAX 64   /* chained by DONE; trace-cmd writes three */

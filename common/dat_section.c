@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SECTION_COMPRESSED 1
 /* What sizes in headers of compressed sections lacked before 2023-06. */
 #define SIZE_FAULT 4
 
@@ -20,9 +19,9 @@ int dat_section_find(const struct dat *dat, uint64_t offset, struct dat_section 
     flags = cursor_u16(&cursor);
     (void)cursor_u32(&cursor); /* its description in the strings section */
     size = cursor_u64(&cursor);
-    if (cursor.failed || (flags & ~SECTION_COMPRESSED))
+    if (cursor.failed || (flags & ~DAT_SECTION_COMPRESSED))
         return -EBADMSG;
-    out->compressed = (flags & SECTION_COMPRESSED) != 0;
+    out->compressed = (flags & DAT_SECTION_COMPRESSED) != 0;
     out->open = size > dat->size - cursor.at || (size == 0 && out->id == DAT_OPTION_BUFFER);
     if (out->open)
         size = dat->size - cursor.at;

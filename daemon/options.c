@@ -58,6 +58,8 @@ static const struct option_row rows[] = {
       "trace.000001.ndjson.zst, trace.000002.ndjson.zst, …; for .ndjson and .ndjson.zst" },
     { NULL, "keep", 0, TYPE_SIZE, AT(keep_bytes), 0, FOR_STREAM, "SIZE",
       "delete the oldest of these files before all have more than SIZE, or when the disk is full" },
+    { NULL, "compress", 0, TYPE_TEXT, AT(compress), 0, FOR_STREAM, "CODEC",
+      "of a .dat: zstd, at its end; else its pages are as the kernel had them" },
     { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },
     { NULL, "json", 0, TYPE_FLAG, AT(json), 0, FOR_DOCTOR, NULL,
@@ -347,6 +349,10 @@ static int check(const struct options *options, unsigned given)
     }
     if (options->no_kernel && options->no_clr) {
         log_error("--no-kernel with --no-clr leaves nothing to trace");
+        return EXIT_USAGE;
+    }
+    if (options->compress && strcmp(options->compress, "zstd") != 0) {
+        log_error("--compress: \"%s\" is not zstd, the one that there is", options->compress);
         return EXIT_USAGE;
     }
     if (options->stamp && strcmp(options->stamp, "tsc") != 0 &&

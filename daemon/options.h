@@ -46,6 +46,7 @@ struct options {
     const char *outputs[OPTIONS_LIST_MAX]; /* -o; "-" is standard output */
     size_t output_count;
     bool needs_output;                    /* convert */
+    const char *compress;                 /* --compress, of .dat: zstd; NULL = not */
     uint64_t rotate_bytes, rotate_ns;     /* --rotate; 0 = no */
     uint64_t keep_bytes;                  /* --keep; 0 = everything */
     const char *events[OPTIONS_LIST_MAX]; /* -e SYSTEM:EVENT globs; none = the default set */

@@ -101,13 +101,10 @@ static int open_outputs(struct pipeline *pipeline)
 {
     const struct options *options = pipeline->options;
 
-    const struct sink_rotation rotation = { options->rotate_bytes, options->rotate_ns,
-                                            options->keep_bytes };
-
     if (options->output_count == 0 && options->command != COMMAND_SERVICE)
-        return sink_open(pipeline, "-", &rotation);
+        return sink_open(pipeline, "-");
     for (size_t i = 0; i < options->output_count; i++) {
-        int result = sink_open(pipeline, options->outputs[i], &rotation);
+        int result = sink_open(pipeline, options->outputs[i]);
 
         if (result != 0)
             return result;
@@ -211,6 +208,11 @@ int pipeline_check_filter(const struct pipeline *pipeline)
 bool pipeline_is_live(const struct pipeline *pipeline)
 {
     return pipeline->live;
+}
+
+const struct options *pipeline_options(const struct pipeline *pipeline)
+{
+    return pipeline->options;
 }
 
 uv_loop_t *pipeline_loop(struct pipeline *pipeline)

@@ -126,6 +126,7 @@ bool pipeline_takes_pages(const struct pipeline *pipeline);
 void pipeline_page(struct pipeline *pipeline, uint32_t cpu, const uint8_t *bytes, size_t size);
 void pipeline_cmdlines(struct pipeline *pipeline, const char *text, size_t size);
 bool pipeline_is_live(const struct pipeline *pipeline);
+const struct options *pipeline_options(const struct pipeline *pipeline);
 uv_loop_t *pipeline_loop(struct pipeline *pipeline);
 /* For sources: names, thread ownership. */
 struct trd_enrich *pipeline_enrich(struct pipeline *pipeline);

@@ -15,6 +15,7 @@
 
 #define PAGE_SIZE (64u << 10)
 #define MOVE_PIECE (1u << 20)
+#define SYNC_RECORDS (1u << 16)
 /* Of files that are replayed, who may have been recorded on larger machines. */
 #define FOREIGN_CPUS_MAX 1024
 
@@ -23,6 +24,7 @@ struct dat_sink {
     struct output_file file;
     struct trd_dat_writer *writer;     /* owned; made for the first record */
     const struct trd_catalog *catalog; /* the first one */
+    uint64_t records;
 };
 
 static int write_at(void *context, uint64_t offset, const void *bytes, size_t size)
@@ -39,6 +41,24 @@ static int write_at(void *context, uint64_t offset, const void *bytes, size_t si
         bytes = (const char *)bytes + written;
         offset += (uint64_t)written;
         size -= (size_t)written;
+    }
+    return 0;
+}
+
+static int read_at(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    const struct output_file *file = context;
+
+    while (size > 0) {
+        ssize_t got = pread(file->fd, bytes, size, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -errno : -EIO;
+        bytes = (char *)bytes + got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
     }
     return 0;
 }
@@ -95,6 +115,8 @@ static void check(struct dat_sink *dat, int result)
     if (result == 0 || dat->file.failed)
         return;
     output_file_fail(&dat->file, -result);
+    if (dat->writer)
+        trd_dat_writer_abandon(dat->writer);
     pipeline_sink_failed(dat->sink.pipeline, &dat->sink);
 }
 
@@ -110,15 +132,17 @@ static void describe_machine(char *out, size_t size)
 
 static int create_writer(struct dat_sink *dat)
 {
-    const struct trd_dat_target target = { write_at, move, resize, &dat->file };
-    bool live = pipeline_is_live(dat->sink.pipeline);
+    const struct trd_dat_target target = { write_at, read_at, move, resize, &dat->file };
+    const struct pipeline *pipeline = dat->sink.pipeline;
+    bool live = pipeline_is_live(pipeline);
     uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
     char machine[512] = "";
     const struct trd_dat_options options = { .cpu_count = live ? cpus : 1,
                                              .cpu_max = live ? cpus : FOREIGN_CPUS_MAX,
                                              .page_size = PAGE_SIZE,
-                                             .clock = pipeline_clock(dat->sink.pipeline),
-                                             .uname = machine };
+                                             .clock = pipeline_clock(pipeline),
+                                             .uname = machine,
+                                             .zstd = pipeline_options(pipeline)->compress != NULL };
     int result;
 
     if (live)
@@ -133,6 +157,12 @@ static int create_writer(struct dat_sink *dat)
     return 0;
 }
 
+/* Each second; where a file is converted, nobody gives the seconds. */
+static bool is_sync_due(struct dat_sink *dat, const struct trd_record *record)
+{
+    return record->kind == TRD_KIND_HEARTBEAT || ++dat->records % SYNC_RECORDS == 0;
+}
+
 static void record(struct sink *sink, const struct trd_record *record)
 {
     struct dat_sink *dat = (struct dat_sink *)sink;
@@ -142,9 +172,10 @@ static void record(struct sink *sink, const struct trd_record *record)
         return;
     if (!dat->writer && record->kind != TRD_KIND_HEARTBEAT)
         result = create_writer(dat);
-    if (result == 0 && dat->writer)
-        result = record->kind == TRD_KIND_HEARTBEAT ? trd_dat_writer_sync(dat->writer)
-                                                    : trd_dat_writer_record(dat->writer, record);
+    if (result == 0 && dat->writer && record->kind != TRD_KIND_HEARTBEAT)
+        result = trd_dat_writer_record(dat->writer, record);
+    if (result == 0 && dat->writer && is_sync_due(dat, record))
+        result = trd_dat_writer_sync(dat->writer);
     check(dat, result);
 }
 

@@ -29,15 +29,16 @@ static const struct form *find(const char *path)
     return NULL;
 }
 
-int sink_open(struct pipeline *pipeline, const char *path, const struct sink_rotation *rotation)
+int sink_open(struct pipeline *pipeline, const char *path)
 {
+    const struct options *options = pipeline_options(pipeline);
     const struct form *form = find(path);
 
-    if (rotation->bytes == 0 && rotation->time_ns == 0)
+    if (options->rotate_bytes == 0 && options->rotate_ns == 0)
         return !form || form->is_lines ? sink_lines_open(pipeline, path, form && form->packed)
                                        : form->open(pipeline, path);
     if (form && form->is_lines)
-        return sink_parts_open(pipeline, path, form->extension, form->packed, rotation);
+        return sink_parts_open(pipeline, path, form->extension, form->packed);
     log_error("--rotate and --keep are for .ndjson and .ndjson.zst: %s is %s",
               strcmp(path, "-") == 0 ? "standard output" : path,
               form ? "one file or none" : "neither");

@@ -22,7 +22,7 @@
 struct parts_sink {
     struct sink sink;
     struct part_files files;
-    struct sink_rotation rotation;
+    const struct options *options; /* borrowed */
     bool packed;
     struct line_file file; /* the part being written */
     char *path;            /* owned; its name */
@@ -48,7 +48,7 @@ static bool make_room(struct output_file *file)
 /* Before so much is written that there would be too much in all. */
 static void make_room_for(struct parts_sink *parts, uint64_t bytes)
 {
-    uint64_t keep = parts->rotation.keep_bytes;
+    uint64_t keep = parts->options->keep_bytes;
 
     while (keep > 0 && parts->files.bytes + bytes > keep)
         if (!part_files_delete_oldest(&parts->files))
@@ -69,9 +69,9 @@ static int open_part(struct parts_sink *parts)
     parts->files.next_number++;
     parts->part++;
     parts->fresh = true;
-    parts->limit = parts->rotation.bytes;
+    parts->limit = parts->options->rotate_bytes;
     result = line_file_open(&parts->file, parts->path, parts->packed);
-    if (result == 0 && parts->rotation.keep_bytes > 0)
+    if (result == 0 && parts->options->keep_bytes > 0)
         parts->file.file.make_room = make_room;
     return result;
 }
@@ -244,8 +244,8 @@ static int put_piece(struct parts_sink *parts, struct line_batch *batch)
 
 static bool is_over(const struct parts_sink *parts, const struct line_batch *batch)
 {
-    return parts->rotation.time_ns > 0 && !parts->fresh && batch->first_ns > parts->first_ns &&
-           batch->first_ns - parts->first_ns >= parts->rotation.time_ns;
+    return parts->options->rotate_ns > 0 && !parts->fresh && batch->first_ns > parts->first_ns &&
+           batch->first_ns - parts->first_ns >= parts->options->rotate_ns;
 }
 
 static int put_lines(struct parts_sink *parts, struct line_batch batch)
@@ -302,8 +302,7 @@ static void end(struct sink *sink)
     destroy(parts);
 }
 
-int sink_parts_open(struct pipeline *pipeline, const char *path, const char *extension, bool packed,
-                    const struct sink_rotation *rotation)
+int sink_parts_open(struct pipeline *pipeline, const char *path, const char *extension, bool packed)
 {
     struct parts_sink *parts = calloc(1, sizeof(*parts));
     int result = parts ? part_files_init(&parts->files, path, extension) : -ENOMEM;
@@ -314,7 +313,7 @@ int sink_parts_open(struct pipeline *pipeline, const char *path, const char *ext
             destroy(parts);
         return EXIT_USAGE;
     }
-    parts->rotation = *rotation;
+    parts->options = pipeline_options(pipeline);
     parts->packed = packed;
     result = open_part(parts);
     if (result != 0) {

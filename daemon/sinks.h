@@ -6,20 +6,14 @@
 
 #include "pipeline.h"
 
-/* A file is finished and the next one begun when either limit is reached; 0 = there is none. Old
- * ones are deleted so that all of that name together do not exceed keep_bytes; 0 = none is. */
-struct sink_rotation {
-    uint64_t bytes, time_ns, keep_bytes;
-};
-
 /* The form goes by the extension; NDJSON where it says nothing. "-" is NDJSON to standard output.
  */
-int sink_open(struct pipeline *pipeline, const char *path, const struct sink_rotation *rotation);
+int sink_open(struct pipeline *pipeline, const char *path);
 /* NDJSON, to a file or to standard output; `packed`: in zstd frames (zst_frames.h). */
 int sink_lines_open(struct pipeline *pipeline, const char *path, bool packed);
-/* The same in parts; `path` ends with `extension`, which is static text. */
-int sink_parts_open(struct pipeline *pipeline, const char *path, const char *extension, bool packed,
-                    const struct sink_rotation *rotation);
+/* The same in parts, as the options say; `path` ends with `extension`, which is static text. */
+int sink_parts_open(struct pipeline *pipeline, const char *path, const char *extension,
+                    bool packed);
 /* A trace.dat (tracerd/dat_writer.h). */
 int sink_dat_open(struct pipeline *pipeline, const char *path);
 

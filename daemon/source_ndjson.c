@@ -36,7 +36,8 @@ struct ndjson_source {
     uint64_t bad_lines; /* since the last good one: told before the next */
     uint64_t all_bad_lines;
     uint64_t first_bad;
-    struct trd_record held; /* waits behind the loss that bad lines were */
+    uint64_t bad_line_number; /* of the last one */
+    struct trd_record held;   /* waits behind the loss that bad lines were */
     bool has_held;
     struct ledger ledger;
     struct zst_damage zst;
@@ -70,11 +71,30 @@ static void count(struct ledger *ledger, const struct trd_record *record)
     }
 }
 
+/* The recording was cut off, or whoever wrote it was: told in one sentence. */
+static void tell_cut(struct ndjson_source *ndjson)
+{
+    log_error("%s: the recording has no end (was it cut or interrupted?); all up to line %" PRIu64
+              " was read%s",
+              source_base_name(ndjson->parts[ndjson->part].path),
+              ndjson->line_number - ndjson->all_bad_lines,
+              ndjson->all_bad_lines + ndjson->zst.bytes > 0 ? ", what follows is damaged" : "");
+    ndjson->ledger.damaged_bytes += ndjson->zst.bytes;
+    pipeline_set_partial(ndjson->pipeline);
+}
+
 /* Of the file that was read: what is wrong with it. */
 static void tell_damage(struct ndjson_source *ndjson)
 {
     const char *path = ndjson->parts[ndjson->part].path;
+    bool cut = !ndjson->end_seen && !ndjson->stopped;
 
+    /* Where it ends before its end, damage there is the same thing. */
+    if (cut && ndjson->all_bad_lines ==
+                   (ndjson->line_number > 0 && ndjson->bad_line_number == ndjson->line_number)) {
+        tell_cut(ndjson);
+        return;
+    }
     if (ndjson->zst.bytes > 0) {
         log_error("%s: %" PRIu64 " compressed bytes from offset %" PRIu64
                   " on are damaged or cut off and were skipped",
@@ -87,7 +107,7 @@ static void tell_damage(struct ndjson_source *ndjson)
                   source_base_name(path), ndjson->all_bad_lines, ndjson->first_bad);
         pipeline_set_partial(ndjson->pipeline);
     }
-    if (!ndjson->end_seen && !ndjson->stopped) {
+    if (cut) {
         log_error(
             "%s: the recording has no end (was it cut or interrupted?); all it holds was read",
             source_base_name(path));
@@ -107,7 +127,7 @@ static bool open_part(struct ndjson_source *ndjson)
 {
     const struct recording_part *part = &ndjson->parts[ndjson->part];
 
-    ndjson->line_number = ndjson->all_bad_lines = 0;
+    ndjson->line_number = ndjson->all_bad_lines = ndjson->bad_line_number = 0;
     ndjson->end_seen = false;
     ndjson->zst = (struct zst_damage){ 0 };
     open_file(ndjson);
@@ -164,6 +184,7 @@ static void note_bad_line(struct ndjson_source *ndjson)
 {
     if (ndjson->all_bad_lines++ == 0)
         ndjson->first_bad = ndjson->line_number;
+    ndjson->bad_line_number = ndjson->line_number;
     ndjson->bad_lines++;
 }
 

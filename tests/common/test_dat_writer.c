@@ -63,6 +63,12 @@ static void read_back(const struct file *file, uint64_t from, uint8_t *out, uint
     }
 }
 
+static int read_piece(void *context, uint64_t offset, void *bytes, size_t size)
+{
+    read_back(context, offset, bytes, size);
+    return 0;
+}
+
 static int move_piece(void *context, uint64_t from, uint64_t to, uint64_t size)
 {
     uint8_t *bytes = malloc(size);
@@ -94,7 +100,8 @@ struct world {
 static int set_up(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
-    const struct trd_dat_target target = { write_piece, move_piece, resize, &world->file };
+    const struct trd_dat_target target = { write_piece, read_piece, move_piece, resize,
+                                           &world->file };
     const struct trd_dat_options options = {
         .cpu_count = 2, .cpu_max = 4, .page_size = 4096, .clock = "mono", .uname = "Test box"
     };

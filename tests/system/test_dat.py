@@ -63,6 +63,28 @@ def test_dat_of_kernel_and_runtime_is_read_back_the_same_by_both_readers(runtime
     assert timeline.count("clr:gc_start") > 0 and timeline.count("sched:sched_switch") > 0
 
 
+def test_dat_compressed_is_read_back_the_same_by_all_readers():
+    need_kernel()
+    need_program("trace-cmd")
+    judge = BUILD / "bin" / "tests" / "kshark_counts"
+    need(judge.exists(), "libkshark-dev and libjson-c-dev, when this was configured")
+    with folder() as place:
+        timeline = check_recording(place, managed("10", "story"), "--compress", "zstd")
+        assert b"zstd" in (place / "a.dat").read_bytes()[:32]
+        out, _ = run(judge, place / "a.dat")
+        assert sum(int(line.split()[2]) for line in out.splitlines() if OF_THE_FILE not in line) == len(timeline.kind("ev"))
+        # The kernel's pages as they are, and what becomes of them.
+        plain, packed = place / "plain.dat", place / "packed.dat"
+        tracerd("run", "-q", "-o", plain, "--", "sh", "-c", LOOP, expected=None)
+        tracerd("convert", "-q", plain, "-o", packed, "--compress", "zstd", expected=None)
+        back = [place / "plain.ndjson", place / "packed.ndjson"]
+        for dat, lines in zip((plain, packed), back):
+            tracerd("replay", "-q", "-o", lines, dat, expected=None)
+        check_same(*map(lines_of, back))
+        assert names(Timeline(back[1])) == reported(packed)
+        assert packed.stat().st_size < plain.stat().st_size
+
+
 def test_dat_of_event_sources_is_read_back_the_same(runtime):
     need_kernel()
     need_program("trace-cmd")

@@ -8,8 +8,9 @@
  *
  * The data of a CPU must lie in one piece, and all CPUs grow at once: while the recording goes on,
  * each has a region of its own in a file that is mostly holes, and the directory says how much of
- * it is filled; the end moves the regions together. So a file whose writer was killed opens, with
- * all that the last sync knew of.
+ * it is filled; the end moves the regions together, and compresses them if that is asked for. So a
+ * file whose writer was killed opens, with all that the last sync knew of, at the end as well: the
+ * header changes from the one to the other with one small write.
  *
  * Written are events, and losses of a CPU or of a ring of the CLR. What is derived (spans,
  * definitions) is derived again by whoever reads the file. Format: trace-cmd.dat.v7(5),
@@ -31,6 +32,9 @@ struct trd_dat_writer;
 /* Where bytes go; each returns 0 or a negative errno, which the writer hands on. */
 struct trd_dat_target {
     int (*write)(void *context, uint64_t offset, const void *bytes, size_t size);
+    /* Bytes that were written before; all of them, or it is an error. Only where `zstd` is asked
+     * for. */
+    int (*read)(void *context, uint64_t offset, void *bytes, size_t size);
     /* Bytes of the file to a place before them, which they may overlap. */
     int (*move)(void *context, uint64_t from, uint64_t to, uint64_t size);
     /* The file ends here. */
@@ -44,6 +48,7 @@ struct trd_dat_options {
     uint32_t page_size; /* of sub-buffers; a power of two from 4096 to 65536 */
     const char *clock;  /* "mono"; copied */
     const char *uname;  /* "" if it is not known; copied */
+    bool zstd; /* the end compresses the data; until then they are as the kernel has them */
 };
 
 TRD_EXPORT int trd_dat_writer_create(struct trd_dat_writer **out,
@@ -71,7 +76,10 @@ TRD_EXPORT void trd_dat_writer_set_comm(struct trd_dat_writer *writer, int32_t t
                                         const char *comm, size_t size);
 /* Lets the file tell of all that was written so far. */
 TRD_EXPORT int trd_dat_writer_sync(struct trd_dat_writer *writer);
-/* Completes the file. */
+/* After an error: lets the file tell of whole sub-buffers that were written, if that can be done.
+ */
+TRD_EXPORT void trd_dat_writer_abandon(struct trd_dat_writer *writer);
+/* Completes the file; uncompressed, and an error, if there is no room for compressing it. */
 TRD_EXPORT int trd_dat_writer_end(struct trd_dat_writer *writer);
 /* Events that could not be written: of another kernel, too long for a page, of an unknown CPU. */
 TRD_EXPORT uint64_t trd_dat_writer_left_out(const struct trd_dat_writer *writer);

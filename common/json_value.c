@@ -7,6 +7,7 @@
 
 #include "bytes.h"
 #include "field.h"
+#include "json_check.h"
 #include "json_net.h"
 #include "json_writer.h"
 
@@ -239,6 +240,20 @@ static char *put_text(const struct field_bytes *bytes, char *out, const char *en
     return json_put_text(out, (const char *)bytes->at, bytes->size);
 }
 
+/* As it stands, if it is what it should be: who wrote it is not trusted. */
+static char *put_json(const struct field_bytes *bytes, char *out, const char *end)
+{
+    size_t size = strnlen((const char *)bytes->at, bytes->size);
+
+    if (size == 0)
+        return JSON_ABSENT;
+    if (!json_check((const char *)bytes->at, size))
+        return put_text(bytes, out, end);
+    if (!fits(out, end, size))
+        return JSON_NO_ROOM;
+    return json_put(out, (const char *)bytes->at, size);
+}
+
 static bool is_text(const struct trd_field *field)
 {
     switch (field->storage) {
@@ -294,6 +309,8 @@ char *json_put_value(const struct json_run *run, const struct json_step *step, c
         return json_put_net(out, (enum trd_meaning)field->meaning, bytes.at, bytes.size,
                             schema->big_endian);
     }
+    if (field->meaning == TRD_MEANING_JSON)
+        return put_json(&bytes, out, end);
     if (is_text(field))
         return put_text(&bytes, out, end);
     if (is_hex(field)) {

@@ -168,7 +168,8 @@ static void set_environment(void *context)
 
     if (run->options.no_clr)
         return;
-    if (profiler_environment_set_methods(run->options.methods, run->options.method_count) != 0 ||
+    if (profiler_environment_set_methods(run->options.methods, run->options.method_count,
+                                         run->options.call_values) != 0 ||
         profiler_environment_set_stamp(run->options.stamp) != 0 ||
         profiler_environment_set_providers(run->options.providers, run->options.provider_count) !=
             0 ||

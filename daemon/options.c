@@ -78,6 +78,8 @@ static const struct option_row rows[] = {
     { NULL, "methods", 0, TYPE_LIST, AT(methods), AT(method_count), FOR_LIVE, "PATTERN",
       "tell when methods are entered and left: 'Shop.Cart.*,!Shop.Cart.get_*'; repeatable;\n"
       "with run only" },
+    { NULL, "arguments", 0, TYPE_FLAG, AT(call_values), 0, FOR_RUN, NULL,
+      "with --methods: what each call is given and returns" },
     { NULL, "provider", 0, TYPE_LIST, AT(providers), AT(provider_count), FOR_LIVE, "PROVIDER",
       "events of an EventSource, NAME[:KEYWORDS[:LEVEL]], as in System.Net.Http or\n"
       "My-Source:3f:4: keywords hexadecimal (default: all), level 1 critical to 5 verbose\n"
@@ -302,6 +304,10 @@ static int check_methods(const struct options *options)
     if (options->command == COMMAND_RUN && options->method_count == 0 &&
         options->clr_categories & TRD_CATEGORY_BIT(METHOD)) {
         log_error("--clr method needs --methods PATTERN, which says of which methods");
+        return EXIT_USAGE;
+    }
+    if (options->call_values && options->method_count == 0) {
+        log_error("--arguments needs --methods PATTERN, which says of which methods");
         return EXIT_USAGE;
     }
     if (options->method_count > 0 && options->no_clr) {

@@ -54,6 +54,7 @@ struct options {
     uint32_t clr_categories;               /* --clr; mask of TRD_CATEGORY_BIT */
     const char *methods[OPTIONS_LIST_MAX]; /* --methods; each a comma list of patterns */
     size_t method_count;
+    bool call_values;                        /* --arguments: and what they are given and return */
     bool follow;                             /* --follow */
     const char *providers[OPTIONS_LIST_MAX]; /* --provider NAME[:KEYWORDS[:LEVEL]] */
     size_t provider_count;

@@ -75,13 +75,15 @@ int profiler_environment_set(const char *library, const char *socket_path, uint3
     return 0;
 }
 
-int profiler_environment_set_methods(const char *const *patterns, size_t count)
+int profiler_environment_set_methods(const char *const *patterns, size_t count, bool arguments)
 {
     char *list = NULL;
     size_t size = 0;
     FILE *stream;
     int result;
 
+    if ((arguments ? setenv(TRD_ENV_ARGUMENTS, "1", 1) : unsetenv(TRD_ENV_ARGUMENTS)) != 0)
+        return -ENOMEM;
     if (count == 0)
         return unsetenv(TRD_ENV_METHODS);
     stream = open_memstream(&list, &size);

@@ -19,8 +19,9 @@
 int profiler_environment_set(const char *library, const char *socket_path, uint32_t categories,
                              bool follow);
 
-/* Which methods are to be hooked: lists of patterns, joined; none = no method. 0 or -ENOMEM. */
-int profiler_environment_set_methods(const char *const *patterns, size_t count);
+/* Which methods are to be hooked: lists of patterns, joined; none = no method; and whether they
+ * tell what they are given and return. 0 or -ENOMEM. */
+int profiler_environment_set_methods(const char *const *patterns, size_t count, bool arguments);
 /* Which EventPipe providers; none = no variable. 0 or -ENOMEM. */
 int profiler_environment_set_providers(const char *const *providers, size_t count);
 /* How the profiler takes the time; NULL = as it does by itself. 0 or -ENOMEM. */

@@ -67,6 +67,7 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define E_FAIL HR(0x80004005u)
 #define CLASS_E_NOAGGREGATION HR(0x80040110u)
 #define CLASS_E_CLASSNOTAVAILABLE HR(0x80040111u)
+#define HR_INSUFFICIENT_BUFFER HR(0x8007007au)
 #define CORPROF_E_DATAINCOMPLETE HR(0x80131351u)
 #define CORPROF_E_PROFILER_CANCEL_ACTIVATION HR(0x80131375u)
 #define SUCCEEDED(hr) ((hr) >= 0)
@@ -84,6 +85,9 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define COR_PRF_MONITOR_SUSPENDS 0x00010000u
 /* Refused after an attach, as is every mask that holds it. */
 #define COR_PRF_MONITOR_CACHE_SEARCHES 0x00020000u
+/* Hooks get what methods are given and return; in Initialize only. */
+#define COR_PRF_ENABLE_FUNCTION_ARGS 0x02000000u
+#define COR_PRF_ENABLE_FUNCTION_RETVAL 0x04000000u
 #define COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS 0x00000004u
 /* Start and finish only. MONITOR_GC (0x80) would turn background collections off. */
 #define COR_PRF_HIGH_BASIC_GC 0x00000010u
@@ -149,6 +153,26 @@ typedef struct {
     FunctionID functionId;
     ReJITID reJitId;
 } COR_PRF_FUNCTION;
+
+/* Of one call of a hooked method; both only mean something to the runtime, in the hook. */
+typedef UINT_PTR COR_PRF_ELT_INFO;
+typedef UINT_PTR COR_PRF_FRAME_INFO;
+/* `method`: what the mapper gave. */
+typedef void COR_PRF_ELT_HOOK(UINT_PTR method, COR_PRF_ELT_INFO call);
+
+typedef struct {
+    UINT_PTR startAddress;
+    ULONG length;
+} COR_PRF_FUNCTION_ARGUMENT_RANGE;
+
+/* One range for each argument from `this` on. */
+typedef struct {
+    ULONG numRanges;
+    ULONG totalArgumentSize;
+    COR_PRF_FUNCTION_ARGUMENT_RANGE ranges[1];
+} COR_PRF_FUNCTION_ARGUMENT_INFO;
+
+_Static_assert(sizeof(COR_PRF_FUNCTION_ARGUMENT_INFO) == 24, "as the runtime writes it");
 
 /* A piece of the heap; generation 3 is the large, 4 the pinned object heap. */
 typedef struct {
@@ -239,7 +263,17 @@ struct corprof_info {
         /* Not of C's calling convention: see elt_x86_64.S. */
         HRESULT(*SetEnterLeaveFunctionHooks3)
         (void *self, void (*enter)(void), void (*leave)(void), void (*tailcall)(void));
-        RESERVED(62, 65);
+        /* Ordinary C functions; after SetEventMask2 with one of COR_PRF_ENABLE_FUNCTION_…. */
+        HRESULT(*SetEnterLeaveFunctionHooks3WithInfo)
+        (void *self, COR_PRF_ELT_HOOK *enter, COR_PRF_ELT_HOOK *leave, COR_PRF_ELT_HOOK *tailcall);
+        /* In such a hook only. */
+        HRESULT(*GetFunctionEnter3Info)
+        (void *self, FunctionID function, COR_PRF_ELT_INFO call, COR_PRF_FRAME_INFO *out_frame,
+         ULONG *size, COR_PRF_FUNCTION_ARGUMENT_INFO *arguments);
+        HRESULT(*GetFunctionLeave3Info)
+        (void *self, FunctionID function, COR_PRF_ELT_INFO call, COR_PRF_FRAME_INFO *out_frame,
+         COR_PRF_FUNCTION_ARGUMENT_RANGE *out_result);
+        RESERVED(65, 65);
         HRESULT (*EnumModules)(void *self, void **out);
         HRESULT(*GetRuntimeInformation)
         (void *self, USHORT *out_clr_instance, int32_t *out_runtime_type, USHORT *out_major,
@@ -304,6 +338,9 @@ INFO_SLOT(RequestProfilerDetach, 58);
 INFO_SLOT(SetFunctionIDMapper2, 59);
 INFO_SLOT(GetStringLayout2, 60);
 INFO_SLOT(SetEnterLeaveFunctionHooks3, 61);
+INFO_SLOT(SetEnterLeaveFunctionHooks3WithInfo, 62);
+INFO_SLOT(GetFunctionEnter3Info, 63);
+INFO_SLOT(GetFunctionLeave3Info, 64);
 INFO_SLOT(EnumModules, 66);
 INFO_SLOT(GetRuntimeInformation, 67);
 INFO_SLOT(GetModuleInfo2, 70);
@@ -357,26 +394,45 @@ struct metadata_import {
         ULONG (*AddRef)(void *self);
         ULONG (*Release)(void *self);
         void (*CloseEnum)(void *self, void *list);
-        RESERVED(4, 11);
+        RESERVED(4, 8);
+        HRESULT(*FindTypeDefByName)
+        (void *self, const WCHAR *name, mdToken enclosing, mdTypeDef *out);
+        RESERVED(10, 11);
         HRESULT(*GetTypeDefProps)
         (void *self, mdTypeDef type, WCHAR *name, ULONG capacity, ULONG *out_length,
          DWORD *out_flags, mdToken *out_extends);
-        RESERVED(13, 26);
+        RESERVED(13, 13);
+        HRESULT(*GetTypeRefProps)
+        (void *self, mdToken reference, mdToken *out_scope, WCHAR *name, ULONG capacity,
+         ULONG *out_length);
+        RESERVED(15, 26);
         HRESULT(*FindMethod)
         (void *self, mdTypeDef type, const WCHAR *name, const uint8_t *signature,
          ULONG signature_size, mdMethodDef *out);
-        RESERVED(28, 29);
+        HRESULT(*FindField)
+        (void *self, mdTypeDef type, const WCHAR *name, const uint8_t *signature,
+         ULONG signature_size, mdToken *out);
+        RESERVED(29, 29);
         HRESULT(*GetMethodProps)
         (void *self, mdMethodDef method, mdTypeDef *out_type, WCHAR *name, ULONG capacity,
          ULONG *out_length, DWORD *out_attributes, const uint8_t **out_signature,
          ULONG *out_signature_size, ULONG *out_rva, DWORD *out_impl_flags);
-        RESERVED(31, 56);
+        RESERVED(31, 51);
+        /* Index 0 is the result. */
+        HRESULT(*GetParamForMethodIndex)
+        (void *self, mdMethodDef method, ULONG index, mdToken *out);
+        RESERVED(53, 56);
         HRESULT(*GetFieldProps)
         (void *self, mdToken field, mdTypeDef *out_type, WCHAR *name, ULONG capacity,
          ULONG *out_length, DWORD *out_attributes, const uint8_t **out_signature,
          ULONG *out_signature_size, DWORD *out_value_type, const void **out_value,
          ULONG *out_value_length);
-        RESERVED(58, 61);
+        RESERVED(58, 58);
+        HRESULT(*GetParamProps)
+        (void *self, mdToken parameter, mdMethodDef *out_method, ULONG *out_index, WCHAR *name,
+         ULONG capacity, ULONG *out_length, DWORD *out_attributes, DWORD *out_value_type,
+         const void **out_value, ULONG *out_value_length);
+        RESERVED(60, 61);
         HRESULT (*GetNestedClassProps)(void *self, mdTypeDef nested, mdTypeDef *out_enclosing);
         RESERVED(63, 64);
         HRESULT(*EnumGenericParams)
@@ -388,6 +444,12 @@ struct metadata_import {
     } * vtbl;
 };
 
+_Static_assert(offsetof(struct metadata_import_vtbl, FindTypeDefByName) == 9 * sizeof(void *), "9");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetTypeRefProps) == 14 * sizeof(void *), "14");
+_Static_assert(offsetof(struct metadata_import_vtbl, FindField) == 28 * sizeof(void *), "28");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetParamForMethodIndex) == 52 * sizeof(void *),
+               "52");
+_Static_assert(offsetof(struct metadata_import_vtbl, GetParamProps) == 59 * sizeof(void *), "59");
 _Static_assert(offsetof(struct metadata_import_vtbl, GetTypeDefProps) == 12 * sizeof(void *), "12");
 _Static_assert(offsetof(struct metadata_import_vtbl, GetMethodProps) == 30 * sizeof(void *), "30");
 _Static_assert(offsetof(struct metadata_import_vtbl, GetFieldProps) == 57 * sizeof(void *), "57");

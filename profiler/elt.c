@@ -8,6 +8,7 @@
 #include "callbacks.h"
 #include "elt_hooks.h"
 #include "elt_pattern.h"
+#include "elt_plan.h"
 #include "elt_set.h"
 #include "gate.h"
 #include "info_elt.h"
@@ -24,6 +25,7 @@
 
 static struct elt_patterns patterns; /* constant once elt_choose has returned */
 static bool may_hook;
+static bool tells_values;      /* what methods are given and return */
 static _Atomic bool is_untold; /* some hooked method has no definition yet */
 
 bool elt_is_active(void)
@@ -57,7 +59,7 @@ bool elt_takes(FunctionID function)
     case ELT_SET_UNKNOWN:
         break;
     }
-    takes = matches(function, &module);
+    takes = matches(function, &module) && (!tells_values || elt_call_allows(function));
     elt_set_add(function, module, takes);
     return takes;
 }
@@ -79,15 +81,16 @@ static UINT_PTR map(FunctionID function, void *data, BOOL *hook)
     if (takes && gate_wants(TRD_CATEGORY_METHOD))
         define(function);
     *hook = takes;
-    return function;
+    return takes && tells_values ? elt_id_of(function) : function;
 }
 
 void elt_choose(bool allowed)
 {
     static char *text; /* the patterns refer to it */
-    const char *list = getenv(TRD_ENV_METHODS);
+    const char *list = getenv(TRD_ENV_METHODS), *arguments = getenv(TRD_ENV_ARGUMENTS);
 
     may_hook = false;
+    tells_values = arguments && strcmp(arguments, "1") == 0;
     if (!list || !*list)
         return;
     if (!allowed || !HAS_STUBS) {
@@ -105,20 +108,31 @@ void elt_choose(bool allowed)
 
 DWORD elt_event_mask(void)
 {
+    DWORD values = tells_values ? COR_PRF_ENABLE_FUNCTION_ARGS | COR_PRF_ENABLE_FUNCTION_RETVAL : 0;
+
     /* JITInlining comes with the JIT's events, unwinding with those of exceptions. */
     return may_hook ? COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_JIT_COMPILATION |
-                          COR_PRF_MONITOR_EXCEPTIONS
+                          COR_PRF_MONITOR_EXCEPTIONS | values
                     : 0;
+}
+
+static bool set_hooks(struct corprof_info *info)
+{
+#if HAS_STUBS
+    if (tells_values)
+        return elt_call_start(info);
+    return info_set_hooks(info, elt_stub_enter, elt_stub_leave, elt_stub_tailcall);
+#else
+    (void)info;
+    return false;
+#endif
 }
 
 bool elt_start(struct corprof_info *info)
 {
     if (!may_hook)
         return false;
-#if HAS_STUBS
-    may_hook = info_set_hooks(info, elt_stub_enter, elt_stub_leave, elt_stub_tailcall) &&
-               info_set_mapper(info, map);
-#endif
+    may_hook = set_hooks(info) && info_set_mapper(info, map);
     if (!may_hook)
         log_line("the runtime refuses hooks in methods");
     return may_hook;
@@ -160,4 +174,6 @@ void elt_forget(ModuleID module)
 {
     if (may_hook)
         elt_set_forget(module);
+    if (may_hook && tells_values)
+        elt_plans_forget(module);
 }

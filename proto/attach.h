@@ -37,6 +37,7 @@
 #define TRD_ENV_RING_BYTES "TRACERD_RING_BYTES" /* of one thread, a power of two */
 #define TRD_ENV_STAMP "TRACERD_STAMP"           /* monotonic, or tsc where the kernel goes by it */
 #define TRD_ENV_METHODS "TRACERD_METHODS"       /* patterns of methods to hook; absent = none */
+#define TRD_ENV_ARGUMENTS "TRACERD_ARGUMENTS"   /* 1: and what those are given and return */
 #define TRD_ENV_FOLLOW "TRACERD_FOLLOW"         /* 1: children inherit all of this */
 #define TRD_SENDER_NAME "tracerd-sender"        /* its thread, which shows that it is at work */
 #define TRD_SOCKET_DEFAULT "/run/tracerd/profiler.sock"

@@ -22,7 +22,7 @@ static const struct {
     { "MODULE", TRD_MEANING_MODULE },     { "ASSEMBLY", TRD_MEANING_ASSEMBLY },
     { "TYPE", TRD_MEANING_TYPE },         { "TOKEN", TRD_MEANING_TOKEN },
     { "HRESULT", TRD_MEANING_HRESULT },   { "FLOAT", TRD_MEANING_FLOAT },
-    { "HEX", TRD_MEANING_HEX },
+    { "HEX", TRD_MEANING_HEX },           { "JSON", TRD_MEANING_JSON },
 };
 
 static enum trd_meaning meaning_of(const char *name)

@@ -110,7 +110,7 @@ static bool try_spelling(const struct help_row *row, bool is_short, bool joined,
 {
     static char first[64];
     char *value = *row->value ? value_for(row->value) : NULL;
-    char *words[5];
+    char *words[6];
     int count = 0;
     char *text;
     int result;
@@ -122,6 +122,8 @@ static bool try_spelling(const struct help_row *row, bool is_short, bool joined,
                        joined && value ? value : "");
     if (command)
         words[count++] = command;
+    if (strcmp(row->name, "arguments") == 0) /* it says something about the other */
+        words[count++] = "--methods=A.*";
     words[count++] = first;
     if (value && !joined)
         words[count++] = value;

@@ -100,8 +100,15 @@ static HRESULT get_type_def_props(void *self, mdTypeDef type, WCHAR *name, ULONG
     give_name(row < sizeof(names) / sizeof(names[0]) ? names[row] : "Space.Other", name, capacity,
               out_length);
     GIVE(out_flags, type == FAKE_INNER_TYPE || type == FAKE_MACHINE_TYPE ? 2u : 1u);
+    GIVE(out_extends, 0x01000001u);
     return fake.hr;
 }
+
+/* string Run(int, double, System.Enum, string, object, int[], bool, char, ref int) of an instance:
+ * more than hooks ask for at first. */
+static const uint8_t signature[] = { 0x20, 9,    0x0e, 0x08, 0x0d, 0x11, 0x05, 0x0e,
+                                     0x1c, 0x1d, 0x08, 0x02, 0x03, 0x10, 0x08 };
+#define ARGUMENTS 10
 
 static HRESULT get_method_props(void *self, mdMethodDef method, mdTypeDef *out_type, WCHAR *name,
                                 ULONG capacity, ULONG *out_length, DWORD *out_attributes,
@@ -110,6 +117,46 @@ static HRESULT get_method_props(void *self, mdMethodDef method, mdTypeDef *out_t
 {
     give_name(fake.method ? fake.method : "Run", name, capacity, out_length);
     GIVE(out_type, fake.method_type ? fake.method_type : FAKE_INNER_TYPE);
+    GIVE(out_signature, signature);
+    GIVE(out_signature_size, (ULONG)sizeof(signature));
+    return fake.hr;
+}
+
+/* Types derive from System.Enum of another module, and so do those that signatures refer to. */
+static HRESULT get_type_ref_props(void *self, mdToken reference, mdToken *out_scope, WCHAR *name,
+                                  ULONG capacity, ULONG *out_length)
+{
+    GIVE(out_scope, 0x23000001u);
+    give_name("System.Enum", name, capacity, out_length);
+    return fake.hr;
+}
+
+static HRESULT find_type_def_by_name(void *self, const WCHAR *name, mdToken enclosing,
+                                     mdTypeDef *out)
+{
+    GIVE(out, FAKE_INNER_TYPE);
+    return fake.hr;
+}
+
+static HRESULT find_field(void *self, mdTypeDef type, const WCHAR *name, const uint8_t *bytes,
+                          ULONG size, mdToken *out)
+{
+    GIVE(out, FAKE_MESSAGE_FIELD);
+    return fake.hr;
+}
+
+static HRESULT get_param_for_method_index(void *self, mdMethodDef method, ULONG index, mdToken *out)
+{
+    GIVE(out, 0x08000000u + index);
+    return fake.hr;
+}
+
+static HRESULT get_param_props(void *self, mdToken parameter, mdMethodDef *out_method,
+                               ULONG *out_index, WCHAR *name, ULONG capacity, ULONG *out_length,
+                               DWORD *out_attributes, DWORD *out_value_type, const void **out_value,
+                               ULONG *out_value_length)
+{
+    give_name("given", name, capacity, out_length);
     return fake.hr;
 }
 
@@ -119,7 +166,11 @@ static HRESULT get_field_props(void *self, mdToken field, mdTypeDef *out_type, W
                                DWORD *out_value_type, const void **out_value,
                                ULONG *out_value_length)
 {
+    static const uint8_t of_field[] = { 0x06, 0x08 };
+
     give_name(field == FAKE_MESSAGE_FIELD ? "_message" : "_other", name, capacity, out_length);
+    GIVE(out_signature, of_field);
+    GIVE(out_signature_size, (ULONG)sizeof(of_field));
     return fake.hr;
 }
 
@@ -163,6 +214,11 @@ static const struct metadata_import_vtbl import_vtbl = {
     .GetFieldProps = get_field_props,
     .GetNestedClassProps = get_nested_class_props,
     .FindMethod = find_method,
+    .GetTypeRefProps = get_type_ref_props,
+    .FindTypeDefByName = find_type_def_by_name,
+    .FindField = find_field,
+    .GetParamForMethodIndex = get_param_for_method_index,
+    .GetParamProps = get_param_props,
     .EnumGenericParams = enum_generic_params,
     .GetGenericParamProps = get_generic_param_props,
 };
@@ -399,6 +455,52 @@ static HRESULT set_function_id_mapper2(void *self,
     return fake.hr;
 }
 
+static HRESULT set_hooks_with_info(void *self, COR_PRF_ELT_HOOK *enter, COR_PRF_ELT_HOOK *leave,
+                                   COR_PRF_ELT_HOOK *tailcall)
+{
+    fake.enter = enter;
+    fake.leave = leave;
+    fake.tailcall = tailcall;
+    return fake.hr;
+}
+
+/* All arguments are one object: a string, as those lie in exceptions. */
+static const struct {
+    const void *type;
+    uint32_t length;
+    WCHAR units[4];
+} string = { NULL, 4, { 't', 'e', 'x', 't' } };
+static const void *const argument = &string;
+
+static HRESULT get_arguments(void *self, FunctionID function, COR_PRF_ELT_INFO call,
+                             COR_PRF_FRAME_INFO *out_frame, ULONG *size,
+                             COR_PRF_FUNCTION_ARGUMENT_INFO *arguments)
+{
+    ULONG given = *size,
+          needed = (ULONG)(sizeof(*arguments) + ARGUMENTS * sizeof(arguments->ranges[0]));
+
+    GIVE(out_frame, 1);
+    GIVE(size, needed);
+    if (given < needed)
+        return HR_INSUFFICIENT_BUFFER;
+    GIVE(&arguments->numRanges, ARGUMENTS);
+    for (ULONG i = 0; i < ARGUMENTS; i++) {
+        GIVE(&arguments->ranges[i].startAddress, (UINT_PTR)&argument);
+        GIVE(&arguments->ranges[i].length, sizeof(argument));
+    }
+    return fake.hr;
+}
+
+static HRESULT get_result(void *self, FunctionID function, COR_PRF_ELT_INFO call,
+                          COR_PRF_FRAME_INFO *out_frame,
+                          COR_PRF_FUNCTION_ARGUMENT_RANGE *out_result)
+{
+    GIVE(out_frame, 1);
+    GIVE(&out_result->startAddress, (UINT_PTR)&argument);
+    GIVE(&out_result->length, sizeof(argument));
+    return fake.hr;
+}
+
 static HRESULT set_event_mask2(void *self, DWORD low, DWORD high)
 {
     fake.mask_low = low;
@@ -505,6 +607,9 @@ static const struct corprof_info_vtbl info_vtbl = {
     .GetModuleInfo2 = get_module_info2,
     .EnumThreads = give_enum,
     .SetFunctionIDMapper2 = set_function_id_mapper2,
+    .SetEnterLeaveFunctionHooks3WithInfo = set_hooks_with_info,
+    .GetFunctionEnter3Info = get_arguments,
+    .GetFunctionLeave3Info = get_result,
     .SetEventMask2 = set_event_mask2,
     .GetDynamicFunctionInfo = get_dynamic_function_info,
     .EnumJITedFunctions2 = give_function_enum,

@@ -42,6 +42,7 @@ struct fake {
 
     /* seen by the test */
     UINT_PTR (*map)(FunctionID function, void *data, BOOL *hook); /* that was set */
+    COR_PRF_ELT_HOOK *enter, *leave, *tailcall;                   /* likewise, with info */
     _Atomic unsigned refs_out; /* enumerators and imports handed out and not released */
     _Atomic DWORD mask_low, mask_high;
     _Atomic unsigned masks_set;

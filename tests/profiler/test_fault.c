@@ -64,7 +64,7 @@ static struct result good; /* of one walk without a fault */
 static bool is_good_text(const char *text, size_t size)
 {
     static const char *const texts[] = { FAKE_METHOD_NAME, FAKE_TYPE_NAME, "Assembly",
-                                         "/app/app.dll" };
+                                         "/app/app.dll", "\"text\"" };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (strlen(texts[i]) == size && memcmp(texts[i], text, size) == 0)
@@ -90,6 +90,8 @@ static void check_text(const struct trd_event_info *info, const struct trd_event
     text = trd_event_text(fixed, word, &size);
     TRACED_EXPECT(memmem(text, size, POISON_TEXT, strlen(POISON_TEXT)) == NULL);
     TRACED_EXPECT(memmem(text, size, BEHIND_END, strlen(BEHIND_END)) == NULL);
+    if (size > 0 && strcmp(field->name, "arguments") == 0)
+        TRACED_EXPECT(text[0] == '{' && text[size - 1] == '}');
     if (must_have_text(info->name, field->name))
         TRACED_EXPECT(size > 0);
     if (is_good_text(text, size))
@@ -153,6 +155,8 @@ static void read_rings(void)
         read_ring(trd_arena_ring(arena, arena->ring_size, i), arena->ring_size);
 }
 
+static bool with_arguments; /* of hooked methods: another set of hooks, and more questions */
+
 static void set_environment(void)
 {
     char list[256] = "";
@@ -163,8 +167,20 @@ static void set_environment(void)
     setenv(TRD_ENV_CATEGORIES, list, 1);
     setenv(TRD_ENV_SOCKET, "/nonexistent/socket", 1);
     setenv(TRD_ENV_METHODS, "*", 1);
+    setenv(TRD_ENV_ARGUMENTS, with_arguments ? "1" : "0", 1);
     /* Names without end fill a text each. */
     setenv(TRD_ENV_RING_BYTES, "262144", 1);
+}
+
+/* Those that look at arguments and results. */
+static void call_hooks(UINT_PTR method, BOOL hook)
+{
+    if (!hook || !with_arguments || !fake.enter)
+        return;
+    TRACED_EXPECT(method != 0);
+    fake.enter(method, 1);
+    fake.leave(method, 1);
+    fake.tailcall(method, 1);
 }
 
 /* What the runtime asks of a profiler that hooks methods; what the daemon asks, and is told at
@@ -176,8 +192,11 @@ static void ask_and_catch_up(void)
     struct trd_resolve resolve = { .count = 3, .flags = TRD_RESOLVE_F_IL };
     BOOL hook = 0;
 
-    if (fake.map)
-        (void)fake.map(next += 16, NULL, &hook);
+    if (fake.map) {
+        UINT_PTR method = fake.map(next += 16, NULL, &hook);
+
+        call_hooks(method, hook);
+    }
     catch_up(profiler_get(), TRD_CATEGORIES_ALL & ~TRD_CATEGORY_BIT(METHOD));
     resolve_addresses(profiler_get(), &resolve, addresses);
 }
@@ -363,6 +382,30 @@ static void test_fault_of_each_method_leaves_the_events(void **state)
     assert_true(methods > 20);
 }
 
+/* The methods that only hooks with arguments call, and their plans. */
+static void test_fault_of_each_method_that_tells_arguments_leaves_the_events(void **state)
+{
+    static const HRESULT ok = S_OK;
+    struct result before = good;
+
+    (void)state;
+    with_arguments = true;
+    run((struct fake_fault){ 0 }, &ok, 1);
+    good = *result;
+    assert_int_equal(good.refs_out, 0);
+    assert_true(good.events[TRD_EV_method_enter] > 0);
+    assert_true(good.named[TRD_EV_method_leave] > 0); /* what it returned */
+    for (int object = 0; object < FAKE_OBJECTS; object++)
+        for (int slot = 0; slot < FAKE_SLOTS; slot++)
+            if (good.calls[object][slot] > before.calls[object][slot]) {
+                fault_each((enum fake_object)object, slot);
+                print_message("%s\n", fake_method_name((enum fake_object)object, slot));
+            }
+    assert_true(good.calls[FAKE_INFO][63] > 1 && good.calls[FAKE_INFO][64] > 0);
+    good = before;
+    with_arguments = false;
+}
+
 static void walk_nothing(void)
 {
     static const uint8_t main_class[] = TRD_CLSID_MAIN_BYTES;
@@ -400,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walk_without_a_fault_tells_everything),
         cmocka_unit_test(test_fault_of_each_method_leaves_the_events),
+        cmocka_unit_test(test_fault_of_each_method_that_tells_arguments_leaves_the_events),
         cmocka_unit_test(test_callbacks_with_nothing_in_them_do_no_harm),
     };
 

@@ -59,6 +59,7 @@ enum trd_meaning {
     TRD_MEANING_TYPE,     /* ClassID */
     TRD_MEANING_TOKEN,    /* metadata token */
     TRD_MEANING_HRESULT,
+    TRD_MEANING_JSON,  /* text that is a JSON value already */
     TRD_MEANING_FLOAT, /* an IEEE 754 number of 4 or 8 bytes */
 };
 

@@ -291,20 +291,25 @@ void profiler_shutdown(void)
     sender_finish(SHUTDOWN_TIMEOUT_MS);
 }
 
-void profiler_detach(void)
+bool profiler_detach(void)
 {
     HRESULT hr;
 
     if (life != LIFE_RUNNING)
-        return;
+        return true;
     life = LIFE_ENDING;
     gate_close();
     eventpipe_stop(&profiler);
     eventpipe_set_providers("", 0); /* whoever attaches next has a list of his own */
     set_event_mask(0);
     hr = info_request_detach(profiler.info, DETACH_EXPECTED_MS);
-    if (!SUCCEEDED(hr))
-        log_line("RequestProfilerDetach failed: 0x%08x", (unsigned)hr);
+    if (SUCCEEDED(hr))
+        return true;
+    log_line("RequestProfilerDetach failed: 0x%08x", (unsigned)hr);
+    /* It stays, with the gate closed, for a daemon to come. Nothing is wanted of it until then. */
+    wanted = 0;
+    life = LIFE_RUNNING;
+    return false;
 }
 
 void profiler_detached(void)

@@ -37,8 +37,9 @@ void profiler_detached(void);
 uint32_t profiler_set_categories(uint32_t categories);
 /* For the sender: EventPipe providers, a list of proto/provider.h. */
 void profiler_set_providers(const char *list, size_t size);
-/* For the sender: stops the callbacks and asks the runtime to let go of this profiler. */
-void profiler_detach(void);
+/* For the sender: stops the callbacks and asks the runtime to let go of this profiler. False if it
+ * refuses, as it does with flags that are for good: then a daemon to come may want events again. */
+bool profiler_detach(void);
 /* What runs here, as an event of the calling thread. */
 void profiler_emit_runtime_info(uint16_t flags);
 

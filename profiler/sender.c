@@ -314,12 +314,9 @@ static int next_delay_ms(int delay_ms, bool greeted)
     return delay_ms * 2 < RETRY_LAST_MS ? delay_ms * 2 : RETRY_LAST_MS;
 }
 
-static void *run(void *argument)
+/* Until the application ends, or a daemon wants us to leave. */
+static void seek_daemons(int delay_ms)
 {
-    int delay_ms = 0;
-
-    (void)argument;
-    (void)prctl(PR_SET_NAME, TRD_SENDER_NAME);
     /* Once at least: a process that ends at once still hands over its arena. */
     do {
         bool greeted = try_connection();
@@ -329,10 +326,29 @@ static void *run(void *argument)
         if (!should_finish())
             (void)wait_for_work(delay_ms);
     } while (!should_finish());
+}
+
+/* Whoever waits for this thread, or attaches anew, must not find it any more. */
+static void be_gone(void)
+{
     atomic_store(&sender.running, 0);
     (void)syscall(SYS_futex, &sender.running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    if (sender.detaching)
-        profiler_detach();
+}
+
+static void *run(void *argument)
+{
+    (void)argument;
+    (void)prctl(PR_SET_NAME, TRD_SENDER_NAME);
+    seek_daemons(0);
+    be_gone();
+    while (sender.detaching && !profiler_detach()) {
+        sender.detaching = false;
+        atomic_store(&sender.running, 1);
+        /* Not at once, or the one that wished us gone would have us back. */
+        (void)wait_for_work(RETRY_LAST_MS);
+        seek_daemons(RETRY_LAST_MS);
+        be_gone();
+    }
     return NULL;
 }
 

@@ -420,6 +420,10 @@ static HRESULT get_generation_bounds(void *self, ULONG capacity, ULONG *out_coun
 
 static HRESULT request_detach(void *self, DWORD expected_ms)
 {
+    if (fake.staying) {
+        fake.detaches_refused++;
+        return E_FAIL;
+    }
     fake.detaches++;
     return fake.hr;
 }

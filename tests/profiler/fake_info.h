@@ -39,6 +39,7 @@ struct fake {
     bool objects;
     const uint8_t *image; /* of every module, as a file has it; NULL = nothing lies there */
     mdToken method_token; /* 0 = FAKE_METHOD_TOKEN */
+    _Atomic bool staying; /* what has been asked for in Initialize cannot be left */
 
     /* seen by the test */
     UINT_PTR (*map)(FunctionID function, void *data, BOOL *hook); /* that was set */
@@ -47,6 +48,7 @@ struct fake {
     _Atomic DWORD mask_low, mask_high;
     _Atomic unsigned masks_set;
     _Atomic unsigned detaches;
+    _Atomic unsigned detaches_refused;
     _Atomic unsigned variables_unset;
     char names_unset[1024];           /* ";NAME;NAME;" */
     _Atomic unsigned held;            /* came to wait */

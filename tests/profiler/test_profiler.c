@@ -170,6 +170,55 @@ static void test_profiler_detaches_and_can_be_attached_again(void **state)
     traced_finish(&traced);
 }
 
+/* The runtime lets no profiler go whose flags are for good. */
+static int be_refused_and_stay(struct traced *traced)
+{
+    struct traced_object *object = traced_initialize(traced);
+
+    fake.staying = true;
+    traced_round(object, 0x40);
+    TRACED_UNTIL(fake.detaches_refused == 1);
+    TRACED_EXPECT(!gate_is_open());
+    traced_round(object, 0x48); /* nobody wants it */
+    traced_let_go_on(traced);
+    TRACED_UNTIL(gate_is_open());
+    traced_round(object, 0x50);
+    fake.staying = false;
+    TRACED_UNTIL(fake.detaches == 1);
+    return 0;
+}
+
+static void test_profiler_that_may_not_detach_is_there_for_the_next_daemon(void **state)
+{
+    struct traced_sums first = { 0 }, second = { 0 };
+    struct reader reader;
+    struct traced traced;
+
+    (void)state;
+    traced_prepare(&traced);
+    traced_listen(&traced);
+    traced_start(&traced, be_refused_and_stay);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
+    assert_int_equal(traced_collect(&reader, &first, TRACED_ROUND_EVENTS + 2), 1);
+    assert_int_equal(reader_send(&reader, TRD_FRAME_DETACH, NULL, 0), 0);
+    assert_int_equal(traced_collect(&reader, &first, TRACED_FOREVER), 0);
+    assert_true(first.has_bye);
+    assert_int_equal(first.events, TRACED_ROUND_EVENTS + 2);
+    reader_finish(&reader);
+
+    traced_wait_for_parent(&traced);
+    traced_welcome(&traced, &reader, TRACED_CATEGORIES);
+    assert_int_equal(reader.hello.flags, TRD_HELLO_F_RECONNECT | TRD_HELLO_F_SWEEPS);
+    assert_int_equal(reader.hello.accounted, first.events);
+    assert_int_equal(traced_collect(&reader, &second, TRACED_ROUND_EVENTS), 1);
+    assert_int_equal(reader_send(&reader, TRD_FRAME_DETACH, NULL, 0), 0);
+    assert_int_equal(traced_collect(&reader, &second, TRACED_FOREVER), 0);
+    assert_int_equal(second.bye.produced - first.events, second.events);
+    assert_int_equal(traced_wait(&traced), 0);
+    reader_finish(&reader);
+    traced_finish(&traced);
+}
+
 static void *throw_one(void *argument)
 {
     struct traced_object *object = argument;
@@ -466,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_profiler_obeys_its_environment_until_it_is_told),
         cmocka_unit_test(test_ring_size_that_cannot_be_is_said_in_the_log),
         cmocka_unit_test(test_profiler_detaches_and_can_be_attached_again),
+        cmocka_unit_test(test_profiler_that_may_not_detach_is_there_for_the_next_daemon),
         cmocka_unit_test(test_detach_waits_for_the_callback_that_is_under_way),
         cmocka_unit_test(test_profiler_that_is_loaded_again_goes_on_undisturbed),
         cmocka_unit_test(test_profiler_refuses_what_it_cannot_work_with),

@@ -8,6 +8,7 @@ from house import BUILD, wait_until
 NOBODY = 65534
 NOBODY_IS = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all")
 NOOP = BUILD / "lib" / "libnoop_profiler.so"
+PROFILER = BUILD / "lib" / "libtracerd_profiler.so"
 
 
 def with_noop_profiler(**more):

@@ -21,7 +21,7 @@ namespace Tracerd.Managed
     /// One operation many times, in CHUNKS pieces after a warm-up: exceptions N, gc N, contend N, jit N, startup N, idle SECONDS. Its
     /// only line is {"pid":…,"mode":…,"operations":N,"ns":[…],"cpu_ns":[…]}, for each piece the time of one operation by
     /// the clock and by the processor time of the thread that did it (startup: of the whole
-    /// process since it began; idle: of the whole process in SECONDS).
+    /// process since it began; idle: of the whole process in SECONDS). end: see End.
     /// </summary>
     internal static class Overhead
     {
@@ -35,9 +35,13 @@ namespace Tracerd.Managed
         private static int Main(string[] arguments)
         {
             string mode = arguments[0];
-            int count = int.Parse(arguments[1], CultureInfo.InvariantCulture);
+            int count = arguments.Length > 1 ? int.Parse(arguments[1], CultureInfo.InvariantCulture) : 0;
             long done = 0;
 
+            if (mode == "end")
+            {
+                return End();
+            }
             switch (mode)
             {
                 case "exceptions":
@@ -71,6 +75,19 @@ namespace Tracerd.Managed
                 + ",\"ns\":[" + Join(Wall) + "],\"cpu_ns\":[" + Join(Cpu) + "]}");
             return 0;
         }
+
+        /// <summary>Says its pid, waits for a line, and says the time, which is the last thing it does.</summary>
+        private static int End()
+        {
+            // What the end needs of the runtime is there by then.
+            Console.Out.WriteLine("{\"pid\":" + Process.GetCurrentProcess().Id + ",\"warm_ns\":" + Now() + "}");
+            Console.In.ReadLine();
+            Console.Out.WriteLine("{\"end_ns\":" + Now() + "}");
+            return 0;
+        }
+
+        /// <summary>CLOCK_MONOTONIC, which is what Stopwatch reads here.</summary>
+        private static long Now() => (long)(Stopwatch.GetTimestamp() * (1e9 / Stopwatch.Frequency));
 
         private static string Join(IEnumerable<double> values) =>
             string.Join(",", values.Select(value => value.ToString("F1", CultureInfo.InvariantCulture)));

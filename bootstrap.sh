@@ -93,7 +93,8 @@ demo() {
 run_tests() {
     # shellcheck disable=SC2086
     install_missing $build_packages $test_packages
-    build -DTRACERD_WERROR=ON -- all
+    command -v npm >/dev/null || install_missing nodejs npm
+    build -DTRACERD_WERROR=ON -- all duckdb
     mount_tracefs || say "no tracefs: the tests that need it are skipped"
     # Tests that use the machine as a whole (tracefs, timing of .NET processes) lock it themselves.
     ctest --test-dir build --output-on-failure --parallel 2

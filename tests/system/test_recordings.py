@@ -2,10 +2,13 @@
 
 import collections
 import json
+import os
 import pathlib
 import re
 
-from house import TRACERD, Timeline, finish, folder, managed, need_kernel, need_program, run, start, tracerd
+from house import (BUILD, SOURCE, TRACERD, Timeline, finish, folder, managed, need, need_kernel, need_program, run, start,
+                   tracerd)
+from test_dat import OF_THE_FILE, check_same, lines_of, names, reported
 
 PROTO = pathlib.Path(__file__).resolve().parents[1] / "data"
 
@@ -65,7 +68,7 @@ def kernel_counts(timeline):
     """As perfetto_counts finds them: messages by their name, the others by the name in them."""
     own = {"sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking", "sched:sched_wakeup_new",
            "irq:softirq_entry", "irq:softirq_exit", "irq:softirq_raise", "irq:irq_handler_entry", "irq:irq_handler_exit",
-           "ftrace:print"}
+           "ftrace:print", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit"}
     counts = collections.Counter()
     for record in timeline.kind("ev"):
         if record["src"] != "ftrace":
@@ -141,6 +144,72 @@ def test_recordings_zst_that_was_cut_gives_every_whole_frame():
             assert replay.returncode in (3, 4), replay.returncode
             assert said and said.count("\n") <= 4, said
             assert all(json.loads(line) for line in out.splitlines())
+
+
+def duckdb(path, sql):
+    """What DuckDB answers about `lines`, the recording as it is."""
+    modules = BUILD / "duckdb" / "node_modules"
+    need_program("node")
+    need(modules.is_dir(), "DuckDB (ninja duckdb)")
+    out, _ = run("node", SOURCE / "tests" / "system" / "duckdb" / "query.mjs", path, sql,
+                 env={**os.environ, "NODE_PATH": str(modules)})
+    return json.loads(out)
+
+
+def shark_counts(path):
+    judge = BUILD / "bin" / "tests" / "kshark_counts"
+    need(judge.exists(), "libkshark-dev and libjson-c-dev, when this was configured")
+    counts = collections.Counter()
+    for line in run(judge, path)[0].splitlines():
+        _, name, count = line.split()
+        counts[name.split("/")[1]] += int(count)
+    del counts[OF_THE_FILE]
+    return counts
+
+
+def check_every_form(place, lines):
+    """What lies in `place` in five forms: each as its own reader counts it, against the lines."""
+    for program in ("trace-cmd", "zstd", "jq", "protoc"):
+        need_program(program)
+    timeline = Timeline(lines)
+    by_name = collections.Counter(event["name"] for event in timeline.kind("ev"))
+    assert names(timeline) == reported(place / "out.dat")
+    assert names(timeline) == shark_counts(place / "out.dat")
+    instants, spans, kernel = perfetto_counts(decode(place / "out.pftrace"))
+    assert (instants, spans, kernel) == (clr_counts(timeline, "ev"), clr_counts(timeline, "span"), kernel_counts(timeline))
+    with open(place / "out.json", encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    assert collections.Counter(event["name"] for event in events if event["ph"] == "i" and event["name"] != "lost") == by_name
+    rows = duckdb(place / "out.ndjson.zst", "SELECT name, count(*) AS n FROM lines WHERE k = 'ev' GROUP BY name")
+    assert {row["name"]: int(row["n"]) for row in rows} == by_name
+    text, _ = run("sh", "-c", f"zstd -dc '{place}/out.ndjson.zst' | jq -r 'select(.k == \"ev\").name' | sort | uniq -c")
+    assert {name: int(count) for count, name in (line.split(maxsplit=1) for line in text.splitlines())} == by_name
+    for form in ("dat", "ndjson.zst"):
+        tracerd("replay", "-q", "-o", place / "back.ndjson", place / f"out.{form}")
+        check_same(lines_of(lines), lines_of(place / "back.ndjson"))
+    return timeline
+
+
+EVERY_FORM = ("ndjson.zst", "dat", "pftrace", "json")
+
+
+def test_recordings_of_one_run_in_every_form_agree():
+    need_kernel()
+    with folder() as place:
+        record(place, "10", *EVERY_FORM)
+        timeline = check_every_form(place, place / "out.ndjson")
+        timeline.check_sums()
+        assert timeline.count("clr:gc_start") > 0 and timeline.count("sched:sched_switch") > 0
+
+
+def test_recordings_of_a_large_file_in_every_form_agree():
+    need_kernel()
+    with folder() as place:
+        tracerd("run", "-q", "--kernel-buffer", "32M", "-e", "sched:*", "-e", "irq:*", "-e", "raw_syscalls:*", "-o", place / "in.dat", "--",
+                "sh", "-c", "for i in $(seq 300); do /bin/true; done")
+        tracerd("convert", "-q", place / "in.dat", *[part for form in ("ndjson", *EVERY_FORM) for part in ("-o", place / f"out.{form}")])
+        timeline = check_every_form(place, place / "out.ndjson")
+        assert len(timeline.kind("ev")) > 10_000
 
 
 def test_convert_gives_every_form_of_a_recording():

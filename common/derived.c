@@ -79,6 +79,12 @@ void derived_begin(struct derived *derived, enum trd_kind kind, const char *name
     derived->first = true;
 }
 
+void derived_from_kernel(struct derived *derived)
+{
+    if (!derived->failed)
+        derived->records[derived->count].record.source = TRD_SOURCE_FTRACE;
+}
+
 /* `"key":`; NULL if the record cannot be made. */
 static char *put_key(struct derived *derived, const char *key, size_t value_size)
 {

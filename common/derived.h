@@ -41,6 +41,8 @@ void derived_reuse(struct derived *derived);
  */
 void derived_begin(struct derived *derived, enum trd_kind kind, const char *name, uint64_t ts_ns,
                    int32_t pid, int32_t tid);
+/* It is made of the kernel's events, not of the CLR's. */
+void derived_from_kernel(struct derived *derived);
 void derived_put_u64(struct derived *derived, const char *key, uint64_t value);
 void derived_put_hex(struct derived *derived, const char *key, uint64_t value);
 void derived_put_text(struct derived *derived, const char *key, const char *bytes, size_t size);

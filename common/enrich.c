@@ -22,6 +22,7 @@ int trd_enrich_create(struct trd_enrich **out)
     idmap_init(&enrich->names, ENRICH_NAMES_MAX);
     idmap_init(&enrich->clr_tids, ENRICH_THREADS_MAX);
     idmap_init(&enrich->roles, ENRICH_SCHEMAS_MAX);
+    idmap_init(&enrich->absences, ENRICH_THREADS_MAX);
     event_sources_init(&enrich->event_sources);
     derived_init(&enrich->derived);
     enrich->resolver = (struct trd_json_names){ .resolve = enrich_resolve,
@@ -53,6 +54,7 @@ void trd_enrich_destroy(struct trd_enrich *enrich)
     idmap_finish(&enrich->names, free);
     idmap_finish(&enrich->clr_tids, NULL);
     idmap_finish(&enrich->roles, free);
+    enrich_finish_offcpu(enrich);
     event_sources_finish(&enrich->event_sources);
     derived_finish(&enrich->derived);
     free(enrich);
@@ -119,6 +121,17 @@ int trd_enrich_set_thread(struct trd_enrich *enrich, int32_t tid, int32_t pid)
     return 0;
 }
 
+void trd_enrich_each_thread(const struct trd_enrich *enrich,
+                            void (*each)(void *context, int32_t tid, int32_t pid), void *context)
+{
+    for (size_t i = 0; i < enrich->threads.capacity; i++) {
+        const struct thread *thread = enrich->threads.entries[i].value;
+
+        if (thread && thread->pid > 0)
+            each(context, thread->tid, thread->pid);
+    }
+}
+
 void trd_enrich_end_process(struct trd_enrich *enrich, int32_t pid, uint64_t ts_ns)
 {
     struct process *process = enrich_get_process(enrich, pid);
@@ -149,6 +162,7 @@ void trd_enrich_finish(struct trd_enrich *enrich, uint64_t ts_ns)
     for (size_t i = 0; i < enrich->threads.capacity; i++)
         if (enrich->threads.entries[i].value)
             enrich_close_thread(enrich, enrich->threads.entries[i].value, ts_ns);
+    enrich_close_absences(enrich, ts_ns);
 }
 
 /* One ended process a call; the next one is due at once or later. */
@@ -352,10 +366,12 @@ static void note(struct trd_enrich *enrich, struct trd_record *record)
         enrich_loss(enrich, record);
         return;
     }
+    if (record->kind == TRD_KIND_LOST && record->source == TRD_SOURCE_FTRACE && enrich->offcpu)
+        enrich_close_absences(enrich, record->lost_from_ns);
     if (record->kind != TRD_KIND_EVENT || !record->schema || !record->data)
         return;
     if (!record->schema->is_clr) {
-        if (enrich->threads.count > 0)
+        if (enrich->threads.count > 0 || enrich->offcpu)
             enrich_kernel_event(enrich, record);
         return;
     }
@@ -386,8 +402,8 @@ static inline void complete(const struct trd_enrich *enrich, struct trd_record *
 /* A kernel event while no thread is known, nothing is due and nothing waits to be fetched. */
 static inline bool says_nothing(const struct trd_enrich *enrich, const struct trd_record *record)
 {
-    return record->source == TRD_SOURCE_FTRACE && enrich->threads.count == 0 && !enrich->forget &&
-           record->ts_ns < enrich->purge_ns && enrich->derived.count == 0;
+    return record->source == TRD_SOURCE_FTRACE && enrich->threads.count == 0 && !enrich->offcpu &&
+           !enrich->forget && record->ts_ns < enrich->purge_ns && enrich->derived.count == 0;
 }
 
 int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record)

@@ -17,9 +17,13 @@ struct role {
         ROLE_NONE,
         ROLE_FORK,
         ROLE_EXIT,
-        ROLE_CODE
+        ROLE_CODE,
+        ROLE_SWITCH,
+        ROLE_WAKING,
     } kind;
-    const struct trd_field *tid;
+    const struct trd_field *tid;         /* SWITCH: the one that leaves */
+    const struct trd_field *next;        /* SWITCH */
+    const struct trd_field *state;       /* SWITCH: of the one that leaves; WAKING: common_flags */
     const struct trd_field *code;        /* addresses of code that the thread runs */
     const struct trd_field *clone_flags; /* only task:task_newtask tells threads from processes */
 };
@@ -35,6 +39,20 @@ static void find_code(struct role *role, const struct trd_schema *schema)
         role->kind = ROLE_CODE;
 }
 
+static void find_schedule(struct role *role, const struct trd_schema *schema)
+{
+    if (strcmp(schema->full_name, "sched:sched_switch") == 0) {
+        role->kind = ROLE_SWITCH;
+        role->tid = trd_schema_field(schema, "prev_pid");
+        role->next = trd_schema_field(schema, "next_pid");
+        role->state = trd_schema_field(schema, "prev_state");
+    } else if (strcmp(schema->full_name, "sched:sched_waking") == 0) {
+        role->kind = ROLE_WAKING;
+        role->tid = trd_schema_field(schema, "pid");
+        role->state = trd_schema_field(schema, "common_flags");
+    }
+}
+
 static void find_role(struct role *role, const struct trd_schema *schema)
 {
     if (strcmp(schema->full_name, "sched:sched_process_fork") == 0) {
@@ -48,6 +66,7 @@ static void find_role(struct role *role, const struct trd_schema *schema)
         role->kind = ROLE_EXIT;
         role->tid = trd_schema_field(schema, "pid");
     }
+    find_schedule(role, schema);
     if (!role->tid)
         role->kind = ROLE_NONE;
     find_code(role, schema);
@@ -118,6 +137,20 @@ static void thread_exits(struct trd_enrich *enrich, int32_t tid)
     enrich->exited_next++;
 }
 
+static void note_schedule(struct trd_enrich *enrich, const struct trd_record *record,
+                          const struct role *role, int32_t tid)
+{
+    uint64_t state = 0, next;
+
+    if (!enrich->offcpu)
+        return;
+    (void)get_int(record, role->state, &state);
+    if (role->kind == ROLE_WAKING)
+        enrich_waking(enrich, record, tid, state);
+    else if (role->state && get_int(record, role->next, &next))
+        enrich_switch(enrich, record, tid, role->state->names, state, (int32_t)next);
+}
+
 void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *record)
 {
     const struct role *role = idmap_get(&enrich->roles, (uintptr_t)record->schema, 0);
@@ -132,7 +165,13 @@ void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *rec
             enrich_want_addresses(enrich, record, role->code);
         return;
     }
-    if (!get_int(record, role->tid, &tid) || tid == 0 || tid > INT32_MAX)
+    if (!get_int(record, role->tid, &tid) || tid > INT32_MAX)
+        return;
+    if (role->kind >= ROLE_SWITCH) {
+        note_schedule(enrich, record, role, (int32_t)tid);
+        return;
+    }
+    if (tid == 0)
         return;
     if (role->kind == ROLE_FORK)
         thread_begins(enrich, record, role, (int32_t)tid);

@@ -1,7 +1,8 @@
 /*
  * What enrich knows of threads and processes. Shared by its files: enrich.c (API, CLR events),
  * enrich_names.c (names behind ids), enrich_spans.c (what is open), enrich_kernel.c (tids that come
- * and go), enrich_code.c (whose code an address belongs to).
+ * and go), enrich_code.c (whose code an address belongs to),
+ * enrich_offcpu.c (who does not run).
  */
 #ifndef TRD_COMMON_ENRICH_STATE_H
 #define TRD_COMMON_ENRICH_STATE_H
@@ -115,6 +116,9 @@ struct trd_enrich {
     size_t code_maps;      /* processes with code */
     size_t code_runs;      /* over all of them */
     struct idmap roles;    /* (schema, 0) -> what a kernel event means here */
+    bool offcpu, offcpu_all;
+    uint64_t offcpu_min_ns;
+    struct idmap absences; /* (tid, 0) -> since when it does not run */
     struct event_sources event_sources;
     struct derived derived;
     struct trd_json_names resolver;
@@ -211,6 +215,17 @@ const char *enrich_symbol(void *enrich, int32_t pid, uint64_t address, uint64_t 
 /* Puts down the code addresses in that field which nobody told of. */
 void enrich_want_addresses(struct trd_enrich *enrich, const struct trd_record *record,
                            const struct trd_field *field);
+
+/* Off CPU (enrich_offcpu.c) */
+
+void enrich_finish_offcpu(struct trd_enrich *enrich);
+/* prev left in `state`, which `names` explains; next runs. */
+void enrich_switch(struct trd_enrich *enrich, const struct trd_record *record, int32_t prev,
+                   const struct trd_names *names, uint64_t state, int32_t next);
+void enrich_waking(struct trd_enrich *enrich, const struct trd_record *record, int32_t tid,
+                   uint64_t common_flags);
+/* At the end, or when the switch that would end them may be lost. */
+void enrich_close_absences(struct trd_enrich *enrich, uint64_t ts_ns);
 
 /* Kernel events: tids that are reused or gone. */
 void enrich_kernel_event(struct trd_enrich *enrich, const struct trd_record *record);

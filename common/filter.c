@@ -69,6 +69,16 @@ const struct filter_tree *filter_tree(const struct trd_filter *filter)
     return &filter->tree;
 }
 
+bool trd_filter_may_match(const struct trd_filter *filter, const struct trd_schema *schema,
+                          const char *name)
+{
+    struct filter_program *program = filter_bind(&filter->tree, schema, schema == NULL, name);
+    bool may = !program || program->entry != FILTER_REJECT;
+
+    filter_program_destroy(program);
+    return may;
+}
+
 static bool load_element(const struct trd_schema *schema, const struct filter_load *load,
                          const struct trd_record *record, uint64_t *out)
 {
@@ -365,7 +375,7 @@ find_program(struct trd_filter *filter, const struct trd_schema *schema, bool ow
 
     if (program)
         return program;
-    program = filter_bind(&filter->tree, schema, own_name);
+    program = filter_bind(&filter->tree, schema, own_name, NULL);
     if (program && idmap_set(&filter->programs, (uintptr_t)schema, own_name, program, &old) != 0) {
         filter_program_destroy(program);
         return NULL;

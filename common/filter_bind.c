@@ -13,6 +13,7 @@ struct binder {
     const struct filter_tree *tree;
     const struct trd_schema *schema;
     bool own_name;
+    const char *name; /* of every record that comes; NULL = not known beforehand */
     struct filter_program *program;
     uint16_t labels[FILTER_NODES_MAX]; /* label -> step */
     uint16_t label_count;
@@ -52,6 +53,9 @@ static bool push_name(struct binder *binder, const struct filter_node *node,
     struct filter_load load;
     uint64_t value;
 
+    /* Only what has a name of its own lasts. */
+    if (line && line->from == FILTER_FROM_DUR && binder->schema && !binder->own_name)
+        return false;
     if (filter_find_load(binder->schema, node, &load)) {
         push(binder, FILTER_NAME, !load.is_signed && load.size == 8)->load = load;
         return true;
@@ -197,11 +201,11 @@ static void bind_number(struct binder *binder, struct filter_step *step, uint16_
     step->op_count = (uint16_t)(program->op_count - first);
 }
 
-/* The name of a schema's events is known now. */
+/* The name is known now. */
 static void decide_name(const struct binder *binder, struct filter_step *step)
 {
     const struct filter_node *literal = step->literal;
-    const char *name = binder->schema->full_name;
+    const char *name = binder->name;
     bool positive = step->compare == FILTER_EQUAL || step->compare == FILTER_MATCH;
     bool same = step->compare == FILTER_EQUAL || step->compare == FILTER_NOT_EQUAL
                     ? strcmp(literal->text, name) == 0
@@ -237,7 +241,7 @@ static void bind_text(struct binder *binder, struct filter_step *step,
     if (line) {
         step->code = line->is_text ? FILTER_STEP_TEXT : FILTER_STEP_NEVER;
         step->text_from = line->from;
-        if (line->is_text && line->from == FILTER_TEXT_NAME && binder->schema && !binder->own_name)
+        if (line->is_text && line->from == FILTER_TEXT_NAME && binder->name)
             decide_name(binder, step);
     } else if (field && filter_has_labels(field) && field->meaning == TRD_MEANING_FLAGS) {
         bind_flag(binder, step, name);
@@ -317,12 +321,14 @@ static void resolve_jumps(const struct binder *binder)
 }
 
 struct filter_program *filter_bind(const struct filter_tree *tree, const struct trd_schema *schema,
-                                   bool own_name)
+                                   bool own_name, const char *name)
 {
     struct filter_program *program = calloc(1, sizeof(*program));
-    struct binder binder = {
-        .tree = tree, .schema = schema, .own_name = own_name, .program = program
-    };
+    struct binder binder = { .tree = tree,
+                             .schema = schema,
+                             .own_name = own_name,
+                             .name = schema && !own_name ? schema->full_name : name,
+                             .program = program };
 
     if (!program)
         return NULL;

@@ -237,7 +237,7 @@ static enum trd_filter_reach put_condition(struct writer *w, uint16_t index, boo
 enum trd_filter_reach trd_filter_kernel(const struct trd_filter *filter,
                                         const struct trd_schema *schema, char *out)
 {
-    struct filter_program *program = filter_bind(filter_tree(filter), schema, false);
+    struct filter_program *program = filter_bind(filter_tree(filter), schema, false, NULL);
     struct writer w = { .schema = schema, .tree = filter_tree(filter), .text = out };
     enum trd_filter_reach reach;
 

@@ -115,6 +115,31 @@ static int set_text(struct parser *parser, struct filter_node *node, const char 
     return 0;
 }
 
+/* 50ms: nanoseconds, as all times of the stream are. */
+static bool read_duration(const struct token *token, uint64_t *out_ns)
+{
+    static const struct {
+        const char *unit;
+        uint64_t ns;
+    } units[] = { { "ns", 1 },
+                  { "us", 1000 },
+                  { "ms", 1000000 },
+                  { "s", UINT64_C(1000000000) },
+                  { "m", UINT64_C(60000000000) } };
+    uint64_t value = 0;
+    uint32_t at = 0;
+
+    for (; at < token->size && token->text[at] >= '0' && token->text[at] <= '9'; at++)
+        if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
+            __builtin_add_overflow(value, (uint64_t)(token->text[at] - '0'), &value))
+            return false;
+    for (size_t i = 0; at > 0 && i < sizeof(units) / sizeof(units[0]); i++)
+        if (token->size - at == strlen(units[i].unit) &&
+            memcmp(token->text + at, units[i].unit, token->size - at) == 0)
+            return !__builtin_mul_overflow(value, units[i].ns, out_ns);
+    return false;
+}
+
 static int take_number(struct parser *parser, uint64_t *out_value)
 {
     const struct token *token = &parser->lexer.token;
@@ -123,9 +148,11 @@ static int take_number(struct parser *parser, uint64_t *out_value)
 
     if (token->kind != TOKEN_NUMBER)
         return fail_here(parser, "a number");
-    if (!lexer_number(token, 8, out_value, &size, &is_signed))
-        return fail(parser, position_of(parser, token->text),
-                    "`%.*s` is no whole number of 64 bits", (int)token->size, token->text);
+    if (!lexer_number(token, 8, out_value, &size, &is_signed) && !read_duration(token, out_value))
+        return fail(
+            parser, position_of(parser, token->text),
+            "`%.*s` is no whole number of 64 bits, nor one with ns, us, ms, s or m behind it",
+            (int)token->size, token->text);
     lexer_next(&parser->lexer);
     return 0;
 }
@@ -136,6 +163,40 @@ static int expect(struct parser *parser, uint32_t punctuation, const char *what)
         return fail_here(parser, what);
     lexer_next(&parser->lexer);
     return 0;
+}
+
+/* SYSTEM:EVENT is the condition name == "SYSTEM:EVENT". */
+static int parse_event(struct parser *parser, uint16_t *out)
+{
+    struct lexer *lexer = &parser->lexer;
+    const char *at = lexer->token.text;
+    struct filter_node *node;
+    uint16_t left, right;
+
+    lexer_next(lexer);
+    lexer_next(lexer);
+    if (lexer->token.kind != TOKEN_NAME)
+        return fail_here(parser, "the name of an event");
+    node = add(parser, FILTER_NAME, at, &left);
+    if (!node || set_text(parser, node, "name", strchr("name", '\0'), false) != 0)
+        return parser->result;
+    node->is_text = true;
+    node = add(parser, FILTER_TEXT, at, &right);
+    if (!node || set_text(parser, node, at, lexer->token.text + lexer->token.size, false) != 0 ||
+        !(node = add(parser, FILTER_EQUAL, at, out)))
+        return parser->result;
+    node->left = left;
+    node->right = right;
+    lexer_next(lexer);
+    return 0;
+}
+
+static bool is_event(const struct lexer *lexer)
+{
+    const char *end = lexer->token.text + lexer->token.size;
+    struct token next = lexer_peek(lexer);
+
+    return token_is(&next, ':') && next.text == end;
 }
 
 /* name, args.name, name[3] */
@@ -176,7 +237,7 @@ static int parse_operand(struct parser *parser, uint16_t *out)
 
     switch (token->kind) {
     case TOKEN_NAME:
-        return parse_name(parser, out);
+        return is_event(lexer) ? parse_event(parser, out) : parse_name(parser, out);
     case TOKEN_NUMBER:
         node = add(parser, FILTER_NUMBER, token->text, out);
         return node ? take_number(parser, &node->number) : parser->result;

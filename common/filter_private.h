@@ -146,11 +146,11 @@ struct filter_program {
 };
 
 /*
- * For records of this schema (NULL: of none), which carry a name of their own or the schema's. NULL
- * if there is no memory.
+ * For records of this schema (NULL: of none), which carry a name of their own or the schema's; a
+ * name of their own may be known beforehand (else NULL). NULL if there is no memory.
  */
 struct filter_program *filter_bind(const struct filter_tree *tree, const struct trd_schema *schema,
-                                   bool own_name);
+                                   bool own_name, const char *name);
 void filter_program_destroy(struct filter_program *program);
 
 /* What a name stands for (filter_names.c) */

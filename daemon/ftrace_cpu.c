@@ -208,13 +208,19 @@ static void cap_loss(struct ftrace_cpu *cpu, struct page_buffer *buffer)
 
 bool ftrace_cpu_hand_over(struct ftrace_cpu *cpu, unsigned pages_max)
 {
+    /* Before the queue is looked at: see there. */
+    uint64_t watermark_ns = atomic_load_explicit(&cpu->ring.watermark_ns, memory_order_acquire);
+
     for (; pages_max > 0 && take_pages(cpu); pages_max--) {
         cap_loss(cpu, cpu->first);
         if (cpu->first->size > 0)
             cpu->on_page(cpu, cpu->first->bytes, cpu->first->size);
         drop_first(cpu);
     }
-    return take_pages(cpu);
+    if (take_pages(cpu))
+        return true;
+    cpu->on_reached(cpu, watermark_ns);
+    return false;
 }
 
 void ftrace_cpu_finish(struct ftrace_cpu *cpu)
@@ -225,6 +231,7 @@ void ftrace_cpu_finish(struct ftrace_cpu *cpu)
     if (!cpu->on_page)
         return;
     (void)ftrace_cpu_hand_over(cpu, UINT_MAX);
+    cpu->on_reached(cpu, UINT64_MAX);
     /* What the pages held is only known to the kernel. */
     ftrace_ring_count(&cpu->ring, &stats);
     cpu->delivered = stats.read;

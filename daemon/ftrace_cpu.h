@@ -21,6 +21,8 @@ struct ftrace_cpu {
     void (*on_end)(struct ftrace_cpu *cpu); /* everything was handed out */
     /* Takes every sub-buffer as it is, instead of its records; NULL = records are handed out. */
     void (*on_page)(struct ftrace_cpu *cpu, const uint8_t *bytes, size_t size);
+    /* With on_page: what lies before ts_ns has been handed over; UINT64_MAX = everything. */
+    void (*on_reached)(struct ftrace_cpu *cpu, uint64_t ts_ns);
     void *context;
     uint64_t delivered;
     uint64_t lost;

@@ -55,6 +55,20 @@ bool option_rotation(const char *text, uint64_t *out_bytes, uint64_t *out_ns)
     return option_size(text, out_bytes) || option_time(text, out_ns);
 }
 
+bool option_window(const char *text, uint64_t *out_ns, uint64_t *out_bytes)
+{
+    const char *comma = strchr(text, ',');
+    char time[32];
+
+    if (!comma)
+        return option_time(text, out_ns);
+    if ((size_t)(comma - text) >= sizeof(time))
+        return false;
+    memcpy(time, text, (size_t)(comma - text));
+    time[comma - text] = '\0';
+    return option_size(comma + 1, out_bytes) && option_time(time, out_ns);
+}
+
 bool option_number(const char *text, uint64_t *out)
 {
     return parse(text, size_units, 1, out);

@@ -18,6 +18,8 @@ bool option_time(const char *text, uint64_t *out_ns);
 bool option_size(const char *text, uint64_t *out_bytes);
 /* 256M or 10m: sets the one that it is. */
 bool option_rotation(const char *text, uint64_t *out_bytes, uint64_t *out_ns);
+/* 30s, 30s,256M: the size is untouched if there is none. */
+bool option_window(const char *text, uint64_t *out_ns, uint64_t *out_bytes);
 /* Decimal digits only, above zero. */
 bool option_number(const char *text, uint64_t *out);
 /* SYSTEM:EVENT, either may hold glob characters; neither is empty. */

@@ -7,9 +7,13 @@
 #include "event.h"
 #include "log.h"
 #include "option_values.h"
+#include "options_flight.h"
 
 #define MAX_DELAY_DEFAULT_NS UINT64_C(250000000)
 #define CLIENTS_MAX_DEFAULT 16
+#define FLIGHT_BYTES_DEFAULT (64u << 20)
+#define FLIGHT_AFTER_DEFAULT_NS UINT64_C(5000000000)
+#define FLIGHT_EVERY_DEFAULT_NS UINT64_C(60000000000)
 
 /* Which commands know an option. */
 #define FOR_RUN (1u << COMMAND_RUN)
@@ -90,6 +94,9 @@ static const struct option_row rows[] = {
     { NULL, "filter", 0, TYPE_TEXT, AT(filter), 0, FOR_STREAM, "EXPR",
       "only events whose fields fit: 'prev_state & D && next_prio < 100',\n"
       "'comm ~ \"dot*\" || next_comm ~ \"dot*\"', 'tid == 42 && name ~ \"sched:*\"'" },
+    { NULL, "offcpu", 0, TYPE_TIME, AT(offcpu_ns), 0, FOR_STREAM | FOR_SERVICE, "TIME",
+      "a span sched:offcpu for each time a thread does not run for TIME or longer, with the\n"
+      "state it left in and who woke it; needs sched_switch and sched_waking" },
     { NULL, "all", 0, TYPE_FLAG, AT(all), 0, FOR_LIVE, NULL,
       "kernel events of the whole machine, not only of what is traced" },
     { NULL, "user-stacks", 0, TYPE_FLAG, AT(user_stacks), 0, FOR_LIVE | FOR_SERVICE, NULL,
@@ -99,6 +106,18 @@ static const struct option_row rows[] = {
     { NULL, "no-clr", 0, TYPE_FLAG, AT(no_clr), 0, FOR_ALL, NULL, "no CLR events" },
     { NULL, "follow", 0, TYPE_FLAG, AT(follow), 0, FOR_RUN, NULL,
       "also the .NET programs that a traced .NET program starts" },
+    { "Flight recorder", "flight", 0, TYPE_TEXT, AT(flight), 0, FOR_LIVE, "TIME",
+      "keep the last TIME in memory, or TIME,SIZE: at most so much (default: 64M); write a\n"
+      "recording when the trigger fires; each -o (default: flight.dat) gets a number:\n"
+      "flight.000001.dat" },
+    { NULL, "trigger", 0, TYPE_TEXT, AT(trigger), 0, FOR_LIVE, "EXPR",
+      "what fires it (then --flight 30s is the default), beside SIGUSR1:\n"
+      "'clr:gc_pause && dur > 50ms',\n"
+      "'clr:exception_thrown && type == \"System.TimeoutException\"'" },
+    { NULL, "after", 0, TYPE_TIME, AT(after_ns), 0, FOR_LIVE, "TIME",
+      "how long a recording goes on behind its trigger (default: 5s)" },
+    { NULL, "flight-every", 0, TYPE_TIME, AT(flight_every_ns), 0, FOR_LIVE, "TIME",
+      "no recording sooner behind the last one; triggers in between are counted (default: 60s)" },
     { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH | FOR_DOCTOR, "PID",
       "attach to a running .NET process" },
     { NULL, "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",
@@ -226,7 +245,7 @@ static int unknown(const char *argument)
 }
 
 /* One argument that starts with a dash; *index moves over a value that stands alone. */
-static int parse_option(struct options *options, char **argv, int argc, int *index, unsigned *given)
+static int parse_option(struct options *options, char **argv, int argc, int *index, uint64_t *given)
 {
     const char *argument = argv[*index];
     const char *name = argument + 1 + (argument[1] == '-');
@@ -250,7 +269,7 @@ static int parse_option(struct options *options, char **argv, int argc, int *ind
         }
         value = argv[++*index];
     }
-    *given |= 1u << (row - rows);
+    *given |= UINT64_C(1) << (row - rows);
     return set_option(options, row, value);
 }
 
@@ -330,14 +349,14 @@ int options_check_rotation(struct options *options)
     return 0;
 }
 
-static int check(const struct options *options, unsigned given)
+static int check(const struct options *options, uint64_t given)
 {
     static const char *const names[] = { "the service", "--pid", "run", "replay", "doctor" };
 
     if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
         return 0;
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if ((given & 1u << i) && !(rows[i].commands & 1u << options->command)) {
+        if ((given & UINT64_C(1) << i) && !(rows[i].commands & 1u << options->command)) {
             log_error("--%s has no meaning for %s", rows[i].name, names[options->command]);
             return EXIT_USAGE;
         }
@@ -383,7 +402,7 @@ static int take_words(struct options *options, char **argv, int from, int to)
 
 /* Files may stand between options; the command that is run ends them. */
 static int parse_arguments(struct options *options, int argc, char **argv, int first,
-                           unsigned *given)
+                           uint64_t *given)
 {
     int result = 0;
 
@@ -403,13 +422,16 @@ static int parse_arguments(struct options *options, int argc, char **argv, int f
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    unsigned given = 0;
+    uint64_t given = 0;
     int first = 1;
     int result = 0;
 
     *options = (struct options){ .clr_categories = TRD_CATEGORIES_DEFAULT,
                                  .max_delay_ns = MAX_DELAY_DEFAULT_NS,
-                                 .clients_max = CLIENTS_MAX_DEFAULT };
+                                 .clients_max = CLIENTS_MAX_DEFAULT,
+                                 .flight_bytes = FLIGHT_BYTES_DEFAULT,
+                                 .after_ns = FLIGHT_AFTER_DEFAULT_NS,
+                                 .flight_every_ns = FLIGHT_EVERY_DEFAULT_NS };
     if (argc > 1 && argv[1][0] != '-') {
         result = parse_command(options, argv[1]);
         first = 2;
@@ -424,6 +446,7 @@ int options_parse(struct options *options, int argc, char **argv)
     result = result ? result : check(options, given);
     result = result ? result : check_providers(options);
     result = result ? result : options_check_rotation(options);
+    result = result ? result : options_check_flight(options);
     if (options->method_count > 0)
         options->clr_categories |= TRD_CATEGORY_BIT(METHOD);
     if (options->provider_count > 0)

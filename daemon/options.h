@@ -60,11 +60,18 @@ struct options {
     size_t provider_count;
     const char *stamp;  /* --stamp: monotonic or tsc; NULL = monotonic */
     const char *filter; /* --filter; NULL = all */
+    uint64_t offcpu_ns; /* --offcpu: spans from this on; 0 = none */
     bool all;           /* kernel events of the whole machine */
     bool user_stacks;   /* behind kernel events */
     bool no_kernel;
     bool no_clr;
-    uint64_t duration_ns; /* 0 = until the end */
+    const char *flight; /* --flight TIME[,SIZE]; NULL = no flight recorder */
+    uint64_t flight_ns;
+    uint64_t flight_bytes;
+    const char *trigger;      /* --trigger; NULL = signal and command only */
+    uint64_t after_ns;        /* --after */
+    uint64_t flight_every_ns; /* --flight-every */
+    uint64_t duration_ns;     /* 0 = until the end */
     uint64_t max_delay_ns;
     uint64_t kernel_buffer_bytes; /* per CPU; 0 = default */
     bool summary;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alignment.h"
+#include "flight.h"
 #include "ledger.h"
 #include "log.h"
 #include "outlet.h"
@@ -25,6 +26,9 @@
 struct pipeline {
     uv_loop_t *loop;
     const struct options *options;
+    struct options live_options; /* what `options` points to where a flight recorder takes all */
+    const struct options *flight_asked;
+    struct flight *flight; /* a sink; NULL = none */
     void (*done)(struct pipeline *pipeline, void *context);
     void *context;
     bool live;
@@ -89,6 +93,10 @@ static int create_parts(struct pipeline *pipeline)
 
     if (result == 0)
         result = trd_enrich_create(&pipeline->enrich);
+    if (result == 0 && pipeline->options->offcpu_ns)
+        trd_enrich_derive_offcpu(pipeline->enrich, pipeline->options->offcpu_ns,
+                                 pipeline->options->all ||
+                                     pipeline->options->command == COMMAND_SERVICE);
     if (result == 0)
         result = outlet_init(&pipeline->outlet, trd_enrich_names(pipeline->enrich));
     if (result == 0 && pipeline->options->summary)
@@ -101,6 +109,8 @@ static int open_outputs(struct pipeline *pipeline)
 {
     const struct options *options = pipeline->options;
 
+    if (pipeline->flight_asked)
+        return flight_open(&pipeline->flight, pipeline, pipeline->flight_asked);
     if (options->output_count == 0 && options->command != COMMAND_SERVICE)
         return sink_open(pipeline, "-");
     for (size_t i = 0; i < options->output_count; i++) {
@@ -134,6 +144,11 @@ int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options
         return EXIT_NOTHING;
     pipeline->loop = loop;
     pipeline->options = options;
+    if (options->flight) {
+        pipeline->flight_asked = options;
+        pipeline->live_options = flight_live_options(options);
+        pipeline->options = options = &pipeline->live_options;
+    }
     pipeline->done = done;
     pipeline->context = context;
     pipeline->live = options->command != COMMAND_REPLAY;
@@ -202,7 +217,13 @@ void pipeline_add_unknown_fields(struct pipeline *pipeline)
 
 int pipeline_check_filter(const struct pipeline *pipeline)
 {
-    return selection_check(&pipeline->selection);
+    return pipeline->flight ? flight_check(pipeline->flight)
+                            : selection_check(&pipeline->selection);
+}
+
+uint64_t pipeline_watermark(const struct pipeline *pipeline)
+{
+    return trd_merge_watermark(pipeline->merge);
 }
 
 bool pipeline_is_live(const struct pipeline *pipeline)
@@ -413,6 +434,13 @@ void pipeline_page(struct pipeline *pipeline, uint32_t cpu, const uint8_t *bytes
         sink->page(sink, cpu, bytes, size);
 }
 
+void pipeline_page_reached(struct pipeline *pipeline, uint32_t cpu, uint64_t ts_ns)
+{
+    for (struct sink *sink = pipeline->outlet.sinks; sink; sink = sink->next)
+        if (sink->reached)
+            sink->reached(sink, cpu, ts_ns);
+}
+
 void pipeline_cmdlines(struct pipeline *pipeline, const char *text, size_t size)
 {
     for (struct sink *sink = pipeline->outlet.sinks; sink; sink = sink->next)
@@ -471,8 +499,8 @@ static void start(struct pipeline *pipeline)
     if (line)
         outlet_text(&pipeline->outlet, line);
     free(line);
-    if (!pipeline->outlet.wants_records && pipeline->sources && !pipeline->sources->next &&
-        pipeline->sources->reader)
+    if (!pipeline->outlet.wants_records && !pipeline->options->offcpu_ns && pipeline->sources &&
+        !pipeline->sources->next && pipeline->sources->reader)
         pipeline->parallel =
             parallel_create(pipeline->sources->reader, pipeline->options, pipeline->outlet.seq);
 }

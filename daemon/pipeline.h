@@ -124,7 +124,10 @@ void pipeline_pump(struct pipeline *pipeline);
  * asks. */
 bool pipeline_takes_pages(const struct pipeline *pipeline);
 void pipeline_page(struct pipeline *pipeline, uint32_t cpu, const uint8_t *bytes, size_t size);
+void pipeline_page_reached(struct pipeline *pipeline, uint32_t cpu, uint64_t ts_ns);
 void pipeline_cmdlines(struct pipeline *pipeline, const char *text, size_t size);
+/* What the merge promises: records before this have all been handed to the sinks. */
+uint64_t pipeline_watermark(const struct pipeline *pipeline);
 bool pipeline_is_live(const struct pipeline *pipeline);
 const struct options *pipeline_options(const struct pipeline *pipeline);
 uv_loop_t *pipeline_loop(struct pipeline *pipeline);
@@ -157,6 +160,9 @@ struct sink {
     /* A sub-buffer of a CPU as the kernel gave it, not in the order of the records; borrowed for
      * the call. NULL: wants records instead, and then all sinks get these. */
     void (*page)(struct sink *sink, uint32_t cpu, const uint8_t *bytes, size_t size);
+    /* Pages of this CPU that hold anything earlier have all been handed over; UINT64_MAX: there is
+     * none left. NULL: need not know. */
+    void (*reached)(struct sink *sink, uint32_t cpu, uint64_t ts_ns);
     /* Lines `tid name` as tracefs has them in saved_cmdlines, where pages are taken. */
     void (*cmdlines)(struct sink *sink, const char *text, size_t size);
     /* Schemas and symbols of a kernel whose records will come; lives as long as the pipeline. Also

@@ -29,6 +29,13 @@ static const struct form *find(const char *path)
     return NULL;
 }
 
+size_t sink_stem_size(const char *path)
+{
+    const struct form *form = find(path);
+
+    return strlen(path) - (form ? strlen(form->extension) : 0);
+}
+
 int sink_open(struct pipeline *pipeline, const char *path)
 {
     const struct options *options = pipeline_options(pipeline);

@@ -6,6 +6,8 @@
 
 #include "pipeline.h"
 
+/* How much of the path stands before the extension that says the form; all of it if none does. */
+size_t sink_stem_size(const char *path);
 /* The form goes by the extension; NDJSON where it says nothing. "-" is NDJSON to standard output.
  */
 int sink_open(struct pipeline *pipeline, const char *path);

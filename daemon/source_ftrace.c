@@ -287,7 +287,11 @@ static void refresh(struct source *source)
 {
     struct ftrace_source *ftrace = (struct ftrace_source *)source;
 
-    if (ftrace->reader && !pipeline_takes_pages(ftrace->pipeline))
+    if (!ftrace->reader)
+        return;
+    if (pipeline_takes_pages(ftrace->pipeline))
+        hand_over(ftrace);
+    else
         ftrace_reader_refresh(ftrace->reader, REFRESH_NS);
 }
 
@@ -296,6 +300,13 @@ static void on_page(struct ftrace_cpu *cpu, const uint8_t *bytes, size_t size)
     struct ftrace_source *ftrace = cpu->context;
 
     pipeline_page(ftrace->pipeline, cpu->ring.cpu, bytes, size);
+}
+
+static void on_reached(struct ftrace_cpu *cpu, uint64_t ts_ns)
+{
+    struct ftrace_source *ftrace = cpu->context;
+
+    pipeline_page_reached(ftrace->pipeline, cpu->ring.cpu, ts_ns);
 }
 
 /* Of threads whose records nobody looked at. */
@@ -319,8 +330,10 @@ static int open_cpu(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, uint32
                                 .ring = { .page_size = ftrace->page_size,
                                           .layout = trd_catalog_get_layout(ftrace->catalog),
                                           .pool = ftrace->pool } };
-    if (pipeline_takes_pages(ftrace->pipeline))
+    if (pipeline_takes_pages(ftrace->pipeline)) {
         cpu->on_page = on_page;
+        cpu->on_reached = on_reached;
+    }
     result = ftrace_ring_open(&cpu->ring, &ftrace->instance, number);
     if (result == 0)
         ftrace_cpu_init(cpu);

@@ -163,6 +163,10 @@ static void test_fields_and_precedence(void **state)
         { "1", true },
         { "0", false },
         { "!0 && 2 > 1", true },
+        { "50ms == 50000000 && 2s == 2000ms && 3us == 3000ns && 1m == 60s", true },
+        { "sched:sched_switch && prev_pid == 10", true },
+        { "!sched:sched_switch", false },
+        { "sched:sched_waking || next_prio == 98", true },
     };
     struct trd_record record = record_of(1, &switched, sizeof(switched));
 
@@ -465,9 +469,10 @@ static void test_refusals_name_the_place(void **state)
         { "a[0] == \"x\"", "position 6: an element is a number, it cannot be a text" },
         { "a[x] == 1", "position 3: a number is expected, found `x`" },
         { "args. == 1", "position 7: the name of a field is expected, found `==`" },
-        { "pid == 12x", "position 8: `12x` is no whole number of 64 bits" },
+        { "pid == 12x",
+          "position 8: `12x` is no whole number of 64 bits, nor one with ns, us, ms, s or m behind it" },
         { "pid == 18446744073709551616",
-          "position 8: `18446744073709551616` is no whole number of 64 bits" },
+          "position 8: `18446744073709551616` is no whole number of 64 bits, nor one with ns, us, ms, s or m behind it" },
         { "flags & 2 == 2", "position 11: a condition is no number; as in C, == and < bind closer "
                             "than &, ^ and |, and ! closer than all: parentheses may be missing" },
     };

@@ -3,8 +3,9 @@
  * names, names of methods and modules, what the runtime is doing; fills record.thread and
  * record.pid where they are known. Derives
  *   - spans from begin and end events: clr:gc_pause, clr:suspension, clr:gc, clr:jit, clr:call,
- * clr:contention. A span comes when it ends and carries its begin as ts_ns, so its place in the
- * stream is its end. A begin whose end was lost is closed at the loss and marked incomplete;
+ * clr:contention, and, asked for, sched:offcpu. A span comes when it ends and carries its begin as
+ * ts_ns, so its place in the stream is its end. A begin whose end was lost is closed at the loss
+ * and marked incomplete;
  *   - definitions of threads, methods, modules and assemblies when they are named first or anew.
  * Knows whose code lay at an address of a process at a time (clr:code, codemap.h), for the writer
  * of lines. Schemas of records must outlive it.
@@ -28,6 +29,17 @@ TRD_EXPORT void trd_enrich_destroy(struct trd_enrich *enrich);
 /* tid belongs to process pid (learnt from /proc, sched_process_fork or a CLR source). -ENOMEM also
  * when more threads are known than can be. */
 TRD_EXPORT int trd_enrich_set_thread(struct trd_enrich *enrich, int32_t tid, int32_t pid);
+/*
+ * From now on sched:offcpu spans of at least min_ns are made of sched:sched_switch and
+ * sched:sched_waking: of threads whose process is known, with `all` of every thread. As long as no
+ * process is known at all, as in a trace.dat without the CLR's half, of every thread too.
+ */
+TRD_EXPORT void trd_enrich_derive_offcpu(struct trd_enrich *enrich, uint64_t min_ns, bool all);
+
+/* Calls `each` for every thread whose process is known. */
+TRD_EXPORT void trd_enrich_each_thread(const struct trd_enrich *enrich,
+                                       void (*each)(void *context, int32_t tid, int32_t pid),
+                                       void *context);
 /*
  * The process ended, or whoever told of it: closes its open spans at ts_ns, to be fetched with
  * _derived. What is known of it is forgotten a second of the stream later, unless it speaks again.

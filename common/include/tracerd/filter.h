@@ -5,12 +5,17 @@
  *
  *   prev_state & D && next_prio < 100        comm ~ "dot*" || next_comm ~ "dot*"
  *   tid == 4242 && name == "raw_syscalls:sys_enter" && (id == 0 || args[2] > 0x10000)
+ *   clr:gc_pause && dur > 50ms              clr:exception_thrown && type ==
+ * "System.TimeoutException"
  *
  * Operators are C's with C's precedence: || && | ^ & == != < <= > >= << >> + - * / % and ! ~ - in
- * front of an operand. Numbers are decimal, 0x… or 0…, 64 bits wide; fields are widened with their
- * sign; an operation is unsigned when one side is an unsigned 64-bit field (or a literal beyond
- * 2^63), as in C. A number alone is a condition: not zero. A condition is no number, so that
- * `flags & 2 == 2`, which C reads as `flags & (2 == 2)`, is refused.
+ * front of an operand. Numbers are decimal, 0x… or 0…, 64 bits wide; a time has its unit
+ * behind it (ns, us, ms, s, m) and is a number of nanoseconds. Fields are widened with their sign;
+ * an operation is unsigned when one side is an unsigned 64-bit field (or a literal beyond 2^63), as
+ * in C. A number alone is a condition: not zero. A condition is no number, so that `flags & 2 ==
+ * 2`, which C reads as `flags & (2 == 2)`, is refused.
+ *
+ * SYSTEM:EVENT alone is short for name == "SYSTEM:EVENT".
  *
  * Texts stand in "…", with C's escapes. `==` and `!=` compare whole, `~` and `!~` match a glob with
  * `*`, `?` and `[…]`. A field with named values (enum, flags) is a number; against a text its name
@@ -82,5 +87,12 @@ enum trd_filter_reach {
 #define TRD_FILTER_KERNEL_MAX 4096 /* the kernel takes less than a page */
 TRD_EXPORT enum trd_filter_reach trd_filter_kernel(const struct trd_filter *filter,
                                                    const struct trd_schema *schema, char *out);
+
+/*
+ * Can any record of the schema pass, or, without a schema, any span that has this name? False only
+ * if none can, whatever its fields hold: then nobody needs to make it for the filter's sake.
+ */
+TRD_EXPORT bool trd_filter_may_match(const struct trd_filter *filter,
+                                     const struct trd_schema *schema, const char *name);
 
 #endif

@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Diagnostics;
 using System.Threading;
 
@@ -9,11 +10,14 @@ namespace Tracerd.Managed
     }
 
     /// <summary>
-    /// Does what it is told, line by line on standard input, and answers each line with "done LINE": gc, throw, thread NAME.
+    /// Does what it is told, line by line on standard input, and answers each line with "done LINE": gc, throw, thread NAME, grow
+    /// COUNT (objects that live on), sleep NAME MS (a thread of that name).
     /// The first line it prints is "ready PID"; at the end of its input it prints its report.
     /// </summary>
     internal static class Idle
     {
+        private static readonly List<object> Kept = new List<object>();
+
         private static int Main()
         {
             var report = new Report();
@@ -43,6 +47,25 @@ namespace Tracerd.Managed
             else if (line.StartsWith("thread ", StringComparison.Ordinal))
             {
                 var thread = new Thread(() => report.NameThread(line.Substring(7)));
+
+                thread.Start();
+                thread.Join();
+            }
+            else if (line.StartsWith("grow ", StringComparison.Ordinal))
+            {
+                for (int i = int.Parse(line.Substring(5)); i > 0; i--)
+                {
+                    Kept.Add(new object());
+                }
+            }
+            else if (line.StartsWith("sleep ", StringComparison.Ordinal))
+            {
+                string[] words = line.Split(' ');
+                var thread = new Thread(() =>
+                {
+                    report.NameThread(words[1]);
+                    Thread.Sleep(int.Parse(words[2]));
+                });
 
                 thread.Start();
                 thread.Join();

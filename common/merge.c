@@ -255,6 +255,11 @@ int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *
     return -EAGAIN;
 }
 
+bool trd_merge_is_holding(const struct trd_merge *merge)
+{
+    return merge->heap_size > 0;
+}
+
 void trd_merge_stalled(const struct trd_merge *merge, uint64_t now_ns,
                        void (*found)(void *context, const struct trd_merge_input *input),
                        void *context)

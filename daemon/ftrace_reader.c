@@ -100,6 +100,15 @@ static void judge_poll(struct reader_thread *thread, bool woken, size_t most)
         thread->misled = 0;
 }
 
+/* Until the next reading by time, whoever did the last; 0 = now. */
+static int time_left_ms(struct reader_thread *thread)
+{
+    uint64_t age_ns = clock_now_ns() - atomic_load_explicit(&thread->read_ns, memory_order_relaxed);
+    uint64_t wait_ns = thread->wait_ms * UINT64_C(1000000);
+
+    return age_ns < wait_ns ? (int)((wait_ns - age_ns + 999999) / 1000000) : 0;
+}
+
 static void wait_for(struct reader_thread *thread, bool *out_woken)
 {
     size_t count = thread->count;
@@ -114,10 +123,10 @@ static void wait_for(struct reader_thread *thread, bool *out_woken)
             thread->polls[i].fd = thread->rings[i]->fd;
     }
     if (no_room || thread->misled >= MISLED_MAX) {
-        (void)poll(end, 1, no_room ? WAIT_NO_ROOM_MS : (int)thread->wait_ms);
+        (void)poll(end, 1, no_room ? WAIT_NO_ROOM_MS : time_left_ms(thread));
         return;
     }
-    if (poll(thread->polls, count + 1, (int)thread->wait_ms) <= 0)
+    if (poll(thread->polls, count + 1, time_left_ms(thread)) <= 0)
         return;
     for (size_t i = 0; i < count; i++) {
         *out_woken |= (thread->polls[i].revents & POLLIN) != 0;
@@ -163,12 +172,10 @@ static void *run(void *context)
     start_thread(thread);
     while (!(end->revents & POLLIN)) {
         bool woken;
-        uint64_t age_ns;
         size_t most;
 
         wait_for(thread, &woken);
-        age_ns = clock_now_ns() - atomic_load_explicit(&thread->read_ns, memory_order_relaxed);
-        if (!woken && age_ns < (uint64_t)thread->wait_ms * 500000)
+        if (!woken && time_left_ms(thread) > 0)
             continue; /* the loop has read meanwhile */
         pthread_mutex_lock(&thread->lock);
         most = read_rings(thread);

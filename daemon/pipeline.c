@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define PUMP_RECORDS_MAX 4096
 #define PUMP_SLICES_MAX 16 /* likewise */
 #define TICK_MS 50         /* stalled inputs are looked at this often */
+#define SOON_MS 5          /* what others are to promise yet is asked for again */
 #define HEARTBEAT_NS UINT64_C(1000000000)
 
 struct pipeline {
@@ -50,8 +52,9 @@ struct pipeline {
     uint64_t last_heartbeat_ns;
 
     uv_timer_t tick;
-    uv_idle_t more; /* active while a pump stopped at its limit */
-    bool started;   /* hello has been written */
+    uv_timer_t soon; /* active while records wait in the merge */
+    uv_idle_t more;  /* active while a pump stopped at its limit */
+    bool started;    /* hello has been written */
     bool pumping;
     bool stopping;
     bool finish_when_ended;
@@ -79,6 +82,11 @@ static void on_tick(uv_timer_t *timer)
     pump(pipeline);
     if (!uv_is_active((uv_handle_t *)&pipeline->more))
         stalls_look(pipeline->sources, pipeline->merge, clock_now_ns(), tell_stall, pipeline);
+}
+
+static void on_soon(uv_timer_t *timer)
+{
+    pump(timer->data);
 }
 
 static void on_more(uv_idle_t *idle)
@@ -125,10 +133,12 @@ static int open_outputs(struct pipeline *pipeline)
 static void open_handles(struct pipeline *pipeline)
 {
     uv_timer_init(pipeline->loop, &pipeline->tick);
+    uv_timer_init(pipeline->loop, &pipeline->soon);
     uv_idle_init(pipeline->loop, &pipeline->more);
     pipeline->tick.data = pipeline;
+    pipeline->soon.data = pipeline;
     pipeline->more.data = pipeline;
-    pipeline->open_handles = 2;
+    pipeline->open_handles = 3;
     if (pipeline->live)
         uv_timer_start(&pipeline->tick, on_tick, TICK_MS, TICK_MS);
 }
@@ -476,6 +486,7 @@ static void on_handle_closed(uv_handle_t *handle)
 static void close_handles(struct pipeline *pipeline)
 {
     uv_close((uv_handle_t *)&pipeline->tick, on_handle_closed);
+    uv_close((uv_handle_t *)&pipeline->soon, on_handle_closed);
     uv_close((uv_handle_t *)&pipeline->more, on_handle_closed);
 }
 
@@ -536,6 +547,7 @@ static void finish(struct pipeline *pipeline)
 {
     pipeline->finished = true;
     uv_timer_stop(&pipeline->tick);
+    uv_timer_stop(&pipeline->soon);
     uv_idle_stop(&pipeline->more);
     trd_enrich_finish(pipeline->enrich, pipeline->last_ts_ns);
     write_derived(pipeline);
@@ -614,6 +626,8 @@ static void pump(struct pipeline *pipeline)
         uv_idle_start(&pipeline->more, on_more);
     else
         uv_idle_stop(&pipeline->more);
+    if (pipeline->live && result == -EAGAIN && trd_merge_is_holding(pipeline->merge))
+        uv_timer_start(&pipeline->soon, on_soon, SOON_MS, 0);
     if (result == 0 && !pipeline->sources && pipeline->finish_when_ended)
         finish(pipeline);
 }

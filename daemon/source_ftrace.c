@@ -27,7 +27,7 @@
 #define BUFFER_DEFAULT_KB 4096 /* of each CPU */
 #define SUB_BUFFER_KB 64
 /* The news of others need those of the kernel beside them, unless these are fresh. */
-#define REFRESH_NS UINT64_C(5000000)
+#define REFRESH_NS UINT64_C(1000000)
 /* Pages that wait to be decoded or written; beyond it the kernel's rings have to hold them. */
 #define PAGES_BYTES_MAX (UINT64_C(64) << 20)
 /* From the first on the loop goes before others, so that it catches up before something is lost;

@@ -196,7 +196,9 @@ static void test_merge_stalled_inputs_are_those_not_waited_for(void **state)
     assert_int_equal(trd_merge_add(merge, &stuck.input), 0);
     assert_int_equal(count_stalls(&stuck, 5000), 0); /* nobody's */
     stuck.input.owner = &stuck;
+    assert_false(trd_merge_is_holding(merge));
     expect_nothing(1000, -EAGAIN);
+    assert_true(trd_merge_is_holding(merge));
     assert_int_equal(count_stalls(&stuck, 1000), 0);
     assert_int_equal(count_stalls(&stuck, 1001), 1);
     stuck.input.watermark_ns = 1005;

@@ -10,6 +10,7 @@
 #ifndef TRACERD_MERGE_H
 #define TRACERD_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,8 @@ TRD_EXPORT void trd_merge_remove(struct trd_merge *merge, struct trd_merge_input
  */
 TRD_EXPORT int trd_merge_next(struct trd_merge *merge, uint64_t now_ns, struct trd_record *out);
 
+/* After -EAGAIN: records wait for the promises of others. */
+TRD_EXPORT bool trd_merge_is_holding(const struct trd_merge *merge);
 /* Calls `found` for every input with an owner that is not waited for any more at `now_ns`: it has
  * nothing to show, and promised nothing within max_delay. */
 TRD_EXPORT void trd_merge_stalled(const struct trd_merge *merge, uint64_t now_ns,

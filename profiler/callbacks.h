@@ -56,6 +56,7 @@ HRESULT on_jit_start(void *self, FunctionID function, BOOL safe_to_block);
 HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block);
 HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block,
                              const BYTE *header, ULONG size);
+HRESULT on_dynamic_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block);
 /* Names the method, unless the listener knows it; `category` is that of the event it is for. */
 void emit_method(FunctionID function, enum trd_category category);
 void emit_method_flagged(FunctionID function, enum trd_category category, uint16_t flags);
@@ -71,12 +72,13 @@ void emit_code(FunctionID function, ReJITID rejit, uint16_t flags);
 /* What the JIT has just made of a method; no parts if the runtime does not say. */
 struct jitted {
     FunctionID function;
+    bool dynamic; /* has no metadata, and one body only */
     size_t count; /* bodies of the method, this one included */
     UINT_PTR starts[INFO_BODIES_MAX];
     COR_PRF_CODE_INFO parts[INFO_PARTS_MAX];
     size_t part_count;
 };
-void jitted_find(struct jitted *out, FunctionID function);
+void jitted_find(struct jitted *out, FunctionID function, bool dynamic);
 void emit_jitted(const struct jitted *jitted);
 /* Nothing of the runtime lies there. */
 void emit_no_code(uint64_t address);

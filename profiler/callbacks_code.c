@@ -140,12 +140,13 @@ static UINT_PTR newest_of(const UINT_PTR *starts, size_t count)
     return count > 0 ? starts[0] : 0;
 }
 
-void jitted_find(struct jitted *out, FunctionID function)
+void jitted_find(struct jitted *out, FunctionID function, bool dynamic)
 {
     struct profiler *profiler = profiler_get();
     UINT_PTR newest;
 
     out->function = function;
+    out->dynamic = dynamic;
     out->count = 0;
     out->part_count = 0;
     if (profiler->info_version >= INFO_VERSION_BODIES)
@@ -162,14 +163,13 @@ void jitted_find(struct jitted *out, FunctionID function)
 void emit_jitted(const struct jitted *jitted)
 {
     struct corprof_info *info = profiler_get()->info;
-    struct body body = { .function = jitted->function };
-    ModuleID module;
+    struct body body = { .function = jitted->function,
+                         .kind = jitted->dynamic ? CODE_DYNAMIC : CODE_JIT };
 
     if (jitted->count > 1) {
         (void)emit_bodies(info, &body, jitted->starts, jitted->count);
         return;
     }
-    body.kind = is_dynamic(info, jitted->function, &module) ? CODE_DYNAMIC : CODE_JIT;
     emit_parts(&body, jitted->parts, jitted->part_count);
 }
 

@@ -84,19 +84,24 @@ HRESULT on_jit_start(void *self, FunctionID function, BOOL safe_to_block)
     return S_OK;
 }
 
-HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block)
+static HRESULT finished(FunctionID function, HRESULT status, bool dynamic)
 {
     struct jitted jitted;
 
-    (void)self;
-    (void)safe_to_block;
     if (!gate_wants(TRD_CATEGORY_JIT))
         return S_OK;
-    jitted_find(&jitted, function);
+    jitted_find(&jitted, function, dynamic);
     jit_end(&jitted, status);
     if (SUCCEEDED(status))
         emit_jitted(&jitted);
     return S_OK;
+}
+
+HRESULT on_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block)
+{
+    (void)self;
+    (void)safe_to_block;
+    return finished(function, status, false);
 }
 
 HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block,
@@ -108,6 +113,13 @@ HRESULT on_dynamic_jit_start(void *self, FunctionID function, BOOL safe_to_block
     if (gate_wants(TRD_CATEGORY_JIT))
         define_method(function, TRD_CATEGORY_JIT, 0);
     return on_jit_start(self, function, safe_to_block);
+}
+
+HRESULT on_dynamic_jit_end(void *self, FunctionID function, HRESULT status, BOOL safe_to_block)
+{
+    (void)self;
+    (void)safe_to_block;
+    return finished(function, status, true);
 }
 
 static void inlining(FunctionID caller, FunctionID callee)

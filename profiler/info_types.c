@@ -11,8 +11,8 @@ static void settle_arguments(struct info_arguments *out, ULONG32 count)
     out->count = count < INFO_ARGUMENTS_MAX ? count : INFO_ARGUMENTS_MAX;
 }
 
-bool info_function_types(struct corprof_info *info, FunctionID function, ClassID *out_class,
-                         struct info_arguments *out)
+bool info_function_types(struct corprof_info *info, FunctionID function, ModuleID *out_module,
+                         mdToken *out_token, ClassID *out_class, struct info_arguments *out)
 {
     ClassID class_id = 0;
     ModuleID module = 0;
@@ -21,9 +21,12 @@ bool info_function_types(struct corprof_info *info, FunctionID function, ClassID
 
     memset(out, 0, sizeof(*out));
     if (!SUCCEEDED(info->vtbl->GetFunctionInfo2(info, function, 0, &class_id, &module, &token,
-                                                INFO_ARGUMENTS_MAX, &count, out->ids)))
+                                                INFO_ARGUMENTS_MAX, &count, out->ids)) ||
+        !module || info_is_nil(token))
         return false;
     settle_arguments(out, count);
+    *out_module = module;
+    *out_token = token;
     *out_class = class_id;
     return true;
 }

@@ -24,10 +24,10 @@ struct info_array {
     ULONG rank;
 };
 
-/* The arguments of a method's type and its own. *out_class is 0 for code that is shared by several
- * types; *out is empty for what is not generic. */
-bool info_function_types(struct corprof_info *info, FunctionID function, ClassID *out_class,
-                         struct info_arguments *out);
+/* As info_function, and the method's type and its own arguments: *out_class is 0 for code that is
+ * shared by several types; *out is empty for what is not generic. */
+bool info_function_types(struct corprof_info *info, FunctionID function, ModuleID *out_module,
+                         mdToken *out_token, ClassID *out_class, struct info_arguments *out);
 /* False for arrays, pointers, references, and for types that are not loaded yet. */
 bool info_class_types(struct corprof_info *info, ClassID class_id, ModuleID *out_module,
                       mdTypeDef *out_token, struct info_arguments *out);

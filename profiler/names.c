@@ -115,22 +115,19 @@ static void write_path(struct method_path *path, struct info_arguments *own,
     out->size = append_own_arguments(path, name.types, used, own, out);
 }
 
-static void name_from_metadata(struct corprof_info *info, FunctionID function,
-                               struct method_name *out)
+static void name_from_metadata(struct corprof_info *info, ClassID class_id,
+                               struct info_arguments *own, struct method_name *out)
 {
     struct module_metadata metadata;
     struct method_path path = { .arguments = { .info = info, .metadata = &metadata } };
-    struct info_arguments own;
     mdTypeDef type;
     ModuleID module;
-    ClassID class_id = 0;
 
-    (void)info_function_types(info, function, &class_id, &own);
     if (class_id)
         (void)info_class_types(info, class_id, &module, &type, &path.arguments.given);
     module_metadata_open(info, out->module, &metadata);
     if (read_path(&path, out))
-        write_path(&path, &own, out);
+        write_path(&path, own, out);
     module_metadata_close(&metadata);
     if (out->raw_size == out->size && memcmp(out->raw, out->text, out->size) == 0)
         out->raw_size = 0;
@@ -150,13 +147,17 @@ static __attribute__((noinline)) void name_dynamic(struct corprof_info *info, Fu
 
 void names_method(struct corprof_info *info, FunctionID function, struct method_name *out)
 {
+    struct info_arguments own;
+    ClassID class_id = 0;
+
     out->module = 0;
     out->token = 0;
     out->form = 0;
     out->size = 0;
     out->raw_size = 0;
-    if (info_function(info, function, &out->module, &out->token))
-        name_from_metadata(info, function, out);
+    if (info_function_types(info, function, &out->module, &out->token, &class_id, &own) ||
+        info_function(info, function, &out->module, &out->token))
+        name_from_metadata(info, class_id, &own, out);
     else
         name_dynamic(info, function, out);
     if (out->size == 0)

@@ -371,7 +371,7 @@ static HRESULT get_function_info2(void *self, FunctionID function, UINT_PTR fram
 {
     GIVE(out_class, fake.function_class);
     GIVE(out_module, FAKE_MODULE);
-    GIVE(out_token, method_token());
+    GIVE(out_token, fake.dynamic ? 0x06000000u : method_token());
     for (ULONG32 i = 0; i < fake.arguments && i < capacity; i++)
         GIVE(&arguments[i], FAKE_PLAIN_CLASS);
     GIVE(out_count, fake.fill == FAKE_ENDLESS ? 0xffffffffu : fake.arguments);

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.IO;
 using System.Linq;
 using System.Reflection;
 using System.Reflection.Emit;
@@ -27,7 +28,7 @@ namespace Tracerd.Managed
 
             for (int i = 0; i < rounds; i++)
             {
-                gone += IsGone(LoadContext()) ? 1 : 0;
+                gone += IsGone(LoadContext(i % 2 == 1)) ? 1 : 0;
             }
             for (int i = 0; i < rounds; i++)
             {
@@ -49,10 +50,12 @@ namespace Tracerd.Managed
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        private static WeakReference LoadContext()
+        private static WeakReference LoadContext(bool fromBytes)
         {
             var context = new AssemblyLoadContext("plug-in", true);
-            Assembly copy = context.LoadFromAssemblyPath(typeof(Program).Assembly.Location);
+            string path = typeof(Program).Assembly.Location;
+            Assembly copy = fromBytes ? context.LoadFromStream(new MemoryStream(File.ReadAllBytes(path)))
+                : context.LoadFromAssemblyPath(path);
 
             foreach (Type type in copy.GetTypes().Where(type => type.Namespace == "Tracerd.Managed.Plugin"))
             {

@@ -198,6 +198,8 @@ int trd_chrome_record(struct trd_chrome *chrome, const struct trd_record *record
 {
     int result = 0;
 
+    if (record->kind == TRD_KIND_HEARTBEAT) /* so that little is missing if we are killed */
+        return flush(chrome);
     if (record->kind != TRD_KIND_EVENT && record->kind != TRD_KIND_SPAN &&
         record->kind != TRD_KIND_LOST)
         return 0;

@@ -93,6 +93,8 @@ int trd_perfetto_create(struct trd_perfetto **out, const struct trd_json_names *
     idmap_init(&perfetto->interned, TEXTS_MAX);
     idmap_init(&perfetto->tracks, TRACKS_MAX);
     idmap_init(&perfetto->plans, TEXTS_MAX);
+    idmap_init(&perfetto->threads, TRACKS_MAX);
+    idmap_init(&perfetto->wakings, TRACKS_MAX);
     *out = perfetto;
     return 0;
 }
@@ -109,6 +111,8 @@ void trd_perfetto_destroy(struct trd_perfetto *perfetto)
     idmap_finish(&perfetto->interned, free);
     idmap_finish(&perfetto->tracks, NULL);
     idmap_finish(&perfetto->plans, perfetto_destroy_plan);
+    idmap_finish(&perfetto->threads, NULL);
+    idmap_finish(&perfetto->wakings, NULL);
     free(perfetto);
 }
 
@@ -245,8 +249,12 @@ static uint64_t thread_track(struct trd_perfetto *perfetto, const struct trd_rec
     uint64_t name =
         record->thread_size ? hash_bytes(HASH_START, record->thread, record->thread_size) : 0;
     struct proto_out *packet;
+    void *old;
     size_t track, thread;
 
+    if (record->tid > 0)
+        (void)idmap_set(&perfetto->threads, (uint32_t)record->tid, 0, (void *)(uintptr_t)uuid,
+                        &old);
     if (is_announced(perfetto, uuid, name))
         return uuid;
     packet = begin_packet(perfetto);
@@ -368,6 +376,21 @@ static void put_event(struct trd_perfetto *perfetto, const struct trd_record *re
     end_packet(perfetto);
 }
 
+void perfetto_put_instant(struct trd_perfetto *perfetto, const struct perfetto_instant *instant)
+{
+    uint64_t name =
+        perfetto_intern(perfetto, PERFETTO_EVENT_NAME, instant->name, strlen(instant->name));
+    uint64_t category = perfetto_intern(perfetto, PERFETTO_CATEGORY, "sched", strlen("sched"));
+    struct proto_out *packet = begin_packet(perfetto);
+    size_t event = begin_event(packet, instant->ts_ns, TYPE_INSTANT, instant->track);
+
+    proto_uint(packet, EVENT_NAME_IID, name);
+    proto_uint(packet, EVENT_CATEGORY_IID, category);
+    proto_fixed64(packet, instant->flow_field, instant->flow);
+    proto_end(packet, event);
+    end_packet(perfetto);
+}
+
 static void put_span(struct trd_perfetto *perfetto, const struct trd_record *record)
 {
     uint64_t track = span_track(perfetto, record, record->name);
@@ -451,10 +474,12 @@ static void put_bundle(struct trd_perfetto *perfetto, uint32_t cpu)
 static void put_kernel_event(struct trd_perfetto *perfetto, const struct trd_record *record)
 {
     uint32_t cpu = record->cpu >= 0 && record->cpu < PERFETTO_CPUS_MAX ? (uint32_t)record->cpu : 0;
+    uint64_t track = 0;
 
     /* So that its thread is known to belong to the process, and by its managed name. */
     if (record->pid >= 0 && record->tid > 0)
-        (void)thread_track(perfetto, record);
+        track = thread_track(perfetto, record);
+    perfetto_flow(perfetto, record, track);
     perfetto_kernel_event(perfetto, record);
     if (perfetto->cpus[cpu].events.size >= BUNDLE_BYTES)
         put_bundle(perfetto, cpu);
@@ -499,6 +524,8 @@ int trd_perfetto_record(struct trd_perfetto *perfetto, const struct trd_record *
     case TRD_KIND_LOST:
         put_loss(perfetto, record);
         break;
+    case TRD_KIND_HEARTBEAT: /* so that little is missing if we are killed */
+        return trd_perfetto_flush(perfetto);
     default: /* names stand where they are used */
         break;
     }

@@ -1,5 +1,6 @@
 /* The inside of a Perfetto writer: packets and interning (perfetto.c), the kernel's events
- * (perfetto_kernel.c), arguments of the CLR's (perfetto_args.c). */
+ * (perfetto_kernel.c), who wakes whom (perfetto_flows.c), arguments of the CLR's (perfetto_args.c).
+ */
 #ifndef TRD_COMMON_PERFETTO_PRIVATE_H
 #define TRD_COMMON_PERFETTO_PRIVATE_H
 
@@ -30,6 +31,9 @@ struct trd_perfetto {
     struct idmap interned;     /* (hash of text, kind) -> struct text, owned */
     struct idmap tracks;       /* (uuid, 0) -> hash of its name */
     struct idmap plans;        /* (schema, 0) -> struct perfetto_plan, owned */
+    struct idmap threads; /* (tid, 0) -> uuid of its track, of threads whose process is known */
+    struct idmap wakings; /* (tid, 0) -> flow that ends where it runs */
+    uint64_t flows;
     uint64_t next_iid;
     bool begun;
 };
@@ -37,6 +41,17 @@ struct trd_perfetto {
 /* The text's id, announced in a packet of its own where it is new; 0: it has none, write it out. */
 uint64_t perfetto_intern(struct trd_perfetto *perfetto, enum perfetto_intern kind, const char *text,
                          size_t size);
+
+/* An instant of the category sched, with one end of a flow. */
+struct perfetto_instant {
+    uint64_t ts_ns, track;
+    const char *name;
+    uint32_t flow_field;
+    uint64_t flow;
+};
+void perfetto_put_instant(struct trd_perfetto *perfetto, const struct perfetto_instant *instant);
+/* Of any kernel event; `track` is that of its thread, 0 = it has none. */
+void perfetto_flow(struct trd_perfetto *perfetto, const struct trd_record *record, uint64_t track);
 
 /* Appends a FtraceEvent to the record's CPU. */
 void perfetto_kernel_event(struct trd_perfetto *perfetto, const struct trd_record *record);

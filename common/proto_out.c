@@ -92,16 +92,21 @@ void proto_text(struct proto_out *out, uint32_t field, const char *text)
     proto_bytes(out, field, text, strlen(text));
 }
 
+void proto_fixed64(struct proto_out *out, uint32_t field, uint64_t value)
+{
+    if (!reserve(out, 2 * VARINT_MAX))
+        return;
+    put_tag(out, field, WIRE_FIXED64);
+    for (int i = 0; i < 8; i++)
+        out->bytes[out->size++] = (uint8_t)(value >> 8 * i);
+}
+
 void proto_double(struct proto_out *out, uint32_t field, double value)
 {
     uint64_t bits;
 
-    if (!reserve(out, 2 * VARINT_MAX))
-        return;
     memcpy(&bits, &value, sizeof(bits));
-    put_tag(out, field, WIRE_FIXED64);
-    for (int i = 0; i < 8; i++)
-        out->bytes[out->size++] = (uint8_t)(bits >> 8 * i);
+    proto_fixed64(out, field, bits);
 }
 
 size_t proto_begin(struct proto_out *out, uint32_t field)

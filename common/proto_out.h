@@ -22,6 +22,7 @@ void proto_uint(struct proto_out *out, uint32_t field, uint64_t value);
 void proto_int(struct proto_out *out, uint32_t field, int64_t value);
 void proto_bytes(struct proto_out *out, uint32_t field, const void *bytes, size_t size);
 void proto_text(struct proto_out *out, uint32_t field, const char *text);
+void proto_fixed64(struct proto_out *out, uint32_t field, uint64_t value);
 void proto_double(struct proto_out *out, uint32_t field, double value);
 /* Ready fields. */
 void proto_raw(struct proto_out *out, const void *bytes, size_t size);

@@ -1,12 +1,14 @@
 """Disks that fail and processes that are killed, at every place of a small recording: what was finished is readable, what is not
 is told, and nobody else suffers."""
 
+import contextlib
 import json
 import os
 import random
 import re
 import signal
 import struct
+import time
 
 from house import (BUILD, SOURCE, TRACERD, Timeline, finish, folder, need, need_kernel, need_program, parse, run, start, stopped_at_end,
                    tracerd, wait_until)
@@ -211,6 +213,44 @@ def test_faults_killed_anywhere_each_form_is_a_prefix():
     for form in CHECKS:
         check_form(form, ("KILL",))
     check_form("dat", ("KILL",), "--compress", "zstd")
+
+
+def test_faults_killed_while_live_loses_a_moment_of_each_form():
+    need_kernel()
+    need_program("zstd")
+    seed = random.randrange(1 << 32)
+    chance = random.Random(seed)
+    print(f"seed {seed}")
+    with folder() as place:
+        outputs = [part for form in CHECKS for part in ("-o", place / f"out.{form}")]
+        lines = place / "out.ndjson"
+        command = [TRACERD, "run", "-q", "-e", "sched:*", *outputs, "--", "sh", "-c", "while :; do /bin/true; done"]
+        with stopped_at_end(start(*command, start_new_session=True)) as process:
+            try:
+                beats = chance.randint(2, 4)
+                wait_until(lambda: lines.exists() and lines.read_bytes().count(b'"k":"hb"') >= beats, "signs of life")
+                time.sleep(chance.random() / 2)
+                process.kill()
+                process.wait()
+                # What was traced goes on.
+                assert run("pgrep", "-g", str(process.pid))[0]
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        text = lines.read_bytes().decode()
+        beat = text.rindex('"k":"hb"', 0, text.rindex('"k":"hb"'))
+        sure, whole = len(events_of(text[:beat].splitlines()[:-1])), events_of(text.splitlines())
+        events, said = read_back(lines, place)
+        assert said.count("\n") == 1 and is_prefix(events, whole) and len(events) >= len(whole) - 1, said
+        events, said = read_back(place / "out.ndjson.zst", place)
+        assert said.count("\n") == 1 and is_prefix(events, whole) and len(events) >= sure - 1, (len(events), sure, said)
+        events, said = read_back(place / "out.dat", place)
+        assert len(events) >= sure, (len(events), sure, said)
+        count, size = packets((place / "out.pftrace").read_bytes())
+        assert count > sure // 1000
+        cut = (place / "out.json").read_bytes()
+        told = json.loads(cut[:cut.rindex(b"\n")].rstrip(b",") + b"]}")["traceEvents"]
+        assert sum(event["ph"] == "i" for event in told) >= sure
 
 
 def test_faults_full_disk_keeps_whole_pages_of_a_dat():

@@ -50,7 +50,7 @@ def perfetto_counts(packets):
     for packet in packets:
         kind = re.search(r"^\s+type: TYPE_(\w+)", packet, re.M)
         name = re.search(r"^\s+name_iid: (\d+)\n\s+track_uuid|^\s+type: TYPE_\w+\n\s+name_iid: (\d+)", packet, re.M)
-        if kind and kind[1] == "INSTANT" and name:
+        if kind and kind[1] == "INSTANT" and name and "flow_ids" not in packet:
             instants[names[name[1] or name[2]]] += 1
         if kind and kind[1] == "SLICE_BEGIN":
             spans[names[name[1] or name[2]]] += 1
@@ -79,6 +79,46 @@ def kernel_counts(timeline):
             counts["      generic {"] += 1
             counts[f"        event_name: \"{record['name']}\""] += 1
     return counts
+
+
+def flows_of_lines(timeline):
+    """(thread, waking, run) of threads whose process was known when they were woken."""
+    known, waking, flows = set(), {}, []
+    for line in timeline.records:
+        if line["k"] not in ("ev", "span"):
+            continue
+        if line.get("pid", -1) >= 0 and line.get("tid", 0) > 0:
+            known.add(line["tid"])
+        if line["k"] == "span":
+            continue
+        if line["name"] == "sched:sched_waking" and line.get("pid", -1) >= 0 and line.get("tid", 0) > 0 and line["args"]["pid"] in known:
+            waking[line["args"]["pid"]] = line["ts"]
+        if line["name"] == "sched:sched_switch" and line["args"]["next_pid"] in waking:
+            flows.append((line["args"]["next_pid"], waking.pop(line["args"]["next_pid"]), line["ts"]))
+    return flows
+
+
+def flows_of_packets(packets):
+    tids, begins, flows = {}, {}, []
+    for packet in packets:
+        if track := re.search(r"uuid: (\d+)\s+thread {\s+pid: \d+\s+tid: (\d+)", packet):
+            tids[track[1]] = int(track[2])
+        if flow := re.search(r" (flow_ids|terminating_flow_ids): (\d+)", packet):
+            time, track = re.search(r"timestamp: (\d+)", packet)[1], re.search(r"track_uuid: (\d+)", packet)[1]
+            if flow[1] == "flow_ids":
+                begins[flow[2]] = time
+            else:
+                flows.append((tids[track], begins.pop(flow[2]), time))
+    return flows
+
+
+def test_recordings_perfetto_has_arrows_from_wakers_to_woken():
+    need_kernel()
+    with folder() as place:
+        timeline = record(place, "10", "pftrace")
+        flows = flows_of_lines(timeline)
+        assert len(flows) > 10
+        assert flows_of_packets(decode(place / "out.pftrace")) == flows
 
 
 def test_recordings_perfetto_holds_what_the_lines_hold(runtime):

@@ -5,8 +5,9 @@
  * their own. Names travel once (interned).
  *
  * All times are the records' own; a clock snapshot says that they are CLOCK_MONOTONIC, which is
- * taken as the trace's clock. Source of the format: protos/perfetto/trace in the Perfetto project;
- * the part of it that is written here stands in tests/data/perfetto.proto.
+ * taken as the trace's clock. A waking of a thread of a traced process and its next run are tied by
+ * a flow, for arrows between the tracks. Source of the format: protos/perfetto/trace in the
+ * Perfetto project; the part of it that is written here stands in tests/data/perfetto.proto.
  *
  * One thread at a time.
  */

@@ -3,6 +3,7 @@
  * connection break? What is left in a dead process's arena is delivered; what cannot be is told as
  * lost; then the figures are final.
  */
+#include "clr_runtimes.h"
 #include "clr_source_private.h"
 #include "stream_lines.h"
 #include "target_linux.h"
@@ -163,6 +164,8 @@ void clr_end_part(struct clr_source *clr)
         end(clr);
         return;
     }
+    if (!clr->has_told_runtimes) /* it may have come and gone between two looks */
+        clr->has_told_runtimes = clr_runtimes_tell(clr->pid);
     clr->state = CLR_PARTING;
     uv_timer_start(&clr->timer, on_parting, 0, DEATH_POLL_MS);
 }

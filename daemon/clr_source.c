@@ -7,6 +7,7 @@
 
 #include "clr_resolve.h"
 #include "attach.h"
+#include "clr_runtimes.h"
 #include "clr_source_private.h"
 #include "log.h"
 #include "option_values.h"
@@ -23,6 +24,7 @@
 #define MARK_INTERVAL_MS 40   /* what an event of a quiet process may wait for */
 #define GREETING_WAIT_MS 5000 /* a client that connects and stays silent must not stay for ever */
 #define WATCH_MS 500          /* how long a dead process may go unnoticed */
+#define RUNTIMES_EVERY 20     /* in how many of those turns a second runtime is looked for */
 #define DETACH_WAIT_MS 2000
 
 /* Marks and inputs */
@@ -334,6 +336,8 @@ static void on_watch(uv_timer_t *timer)
 {
     struct clr_source *clr = timer->data;
 
+    if (clr->watches++ % RUNTIMES_EVERY == 0 && !clr->has_told_runtimes)
+        clr->has_told_runtimes = clr_runtimes_tell(clr->pid);
     if (clr->is_paused || !target_is_dead(clr->pid))
         return;
     read_socket(clr);

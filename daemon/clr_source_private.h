@@ -48,6 +48,8 @@ struct clr_source {
     uint64_t began_ns;
     uint64_t mark_ns;
     unsigned waited_ms;
+    unsigned watches;       /* turns of `timer` while it streams */
+    bool has_told_runtimes; /* that there are several */
     uv_poll_t poll;
     uv_timer_t timer; /* what it waits for depends on the state */
     uv_timer_t look;  /* while it streams */

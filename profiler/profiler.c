@@ -202,8 +202,6 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
 {
     int result;
 
-    if (life != LIFE_LOADED)
-        return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
     log_init();
     profiler.attached = attached;
     profiler.info = info_query(unknown, &profiler.info_version);
@@ -244,11 +242,24 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
     return S_OK;
 }
 
+/* Of this runtime or of another one in the process: there is one profiler, and nothing of it
+ * changes. */
+static bool is_taken(void)
+{
+    if (life == LIFE_LOADED)
+        return false;
+    log_line("a runtime that started or attached later is not traced: this profiler serves the one "
+             "before");
+    return true;
+}
+
 HRESULT profiler_start(void *unknown)
 {
     const char *path = getenv(TRD_ENV_SOCKET), *providers = getenv(TRD_ENV_PROVIDERS);
     HRESULT hr;
 
+    if (is_taken())
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
     if (providers)
         eventpipe_set_providers(providers, strlen(providers));
     hr = start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
@@ -264,6 +275,8 @@ HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)
     char path[TRD_SOCKET_PATH_MAX] = TRD_SOCKET_DEFAULT;
     uint32_t categories = TRD_CATEGORIES_DEFAULT;
 
+    if (is_taken())
+        return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
     /* Whoever attaches without our client data gets the service's socket. */
     if (client_data && size > 0 && trd_attach_decode(client_data, size, &categories, path) != 0)
         return E_FAIL;

@@ -68,6 +68,7 @@ _Static_assert(sizeof(GUID) == 16 && _Alignof(GUID) == 4, "GUID layout");
 #define CLASS_E_NOAGGREGATION HR(0x80040110u)
 #define CLASS_E_CLASSNOTAVAILABLE HR(0x80040111u)
 #define HR_INSUFFICIENT_BUFFER HR(0x8007007au)
+#define HR_NO_VARIABLE HR(0x800700cbu)
 #define CORPROF_E_DATAINCOMPLETE HR(0x80131351u)
 #define CORPROF_E_PROFILER_CANCEL_ACTIVATION HR(0x80131375u)
 #define SUCCEEDED(hr) ((hr) >= 0)
@@ -303,7 +304,10 @@ struct corprof_info {
         HRESULT(*GetCodeInfo4)
         (void *self, UINT_PTR start, ULONG32 capacity, ULONG32 *out_count,
          COR_PRF_CODE_INFO *infos); /* Info9 */
-        RESERVED(93, 99);
+        RESERVED(93, 98);
+        HRESULT(*GetEnvironmentVariable)
+        (void *self, const WCHAR *name, ULONG capacity, ULONG *out_length,
+         WCHAR *value); /* Info11 */
         HRESULT(*SetEnvironmentVariable)
         (void *self, const WCHAR *name, const WCHAR *value); /* Info11; no value: unset */
         HRESULT(*EventPipeStartSession)
@@ -355,6 +359,7 @@ INFO_SLOT(GetCodeInfo4, 92);
 INFO_SLOT(EventPipeStartSession, 101);
 INFO_SLOT(EventPipeStopSession, 103);
 INFO_SLOT(EventPipeGetProviderInfo, 105);
+INFO_SLOT(GetEnvironmentVariable, 99);
 INFO_SLOT(SetEnvironmentVariable, 100);
 
 /* The enumerators of modules and threads share this shape. */

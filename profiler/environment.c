@@ -101,7 +101,7 @@ static void replace_environ(bool is_main)
 static void tell_runtime(struct corprof_info *info, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!info_unset_environment(info, names[i]))
+        if (!info_lacks_environment(info, names[i]) && !info_unset_environment(info, names[i]))
             log_line("the runtime keeps %s for the children", names[i]);
 }
 

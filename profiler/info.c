@@ -69,12 +69,31 @@ bool info_runtime(struct corprof_info *info, struct info_version *out)
     return true;
 }
 
+#define VARIABLE_NAME_MAX 64 /* of our own */
+
+static void widen(const char *name, WCHAR units[VARIABLE_NAME_MAX])
+{
+    size_t i = 0;
+
+    for (; name[i] && i + 1 < VARIABLE_NAME_MAX; i++)
+        units[i] = (WCHAR)(unsigned char)name[i];
+    units[i] = 0;
+}
+
+bool info_lacks_environment(struct corprof_info *info, const char *name)
+{
+    WCHAR units[VARIABLE_NAME_MAX], value[1] = { 0 };
+    ULONG length = 0;
+
+    widen(name, units);
+    return info->vtbl->GetEnvironmentVariable(info, units, 1, &length, value) == HR_NO_VARIABLE;
+}
+
 bool info_unset_environment(struct corprof_info *info, const char *name)
 {
-    WCHAR units[64] = { 0 };
+    WCHAR units[VARIABLE_NAME_MAX];
 
-    for (size_t i = 0; name[i] && i + 1 < sizeof(units) / sizeof(units[0]); i++)
-        units[i] = (WCHAR)(unsigned char)name[i];
+    widen(name, units);
     return SUCCEEDED(info->vtbl->SetEnvironmentVariable(info, units, NULL));
 }
 

@@ -32,7 +32,9 @@ struct corprof_info *info_query(void *unknown, int *out_version);
 
 /* Initialize, own thread. */
 bool info_runtime(struct corprof_info *info, struct info_version *out);
-/* Of the runtime's own copy of the environment; info_query gave 11 or later. */
+/* Of the runtime's own copy of the environment; info_query gave 11 or later. False where it has the
+ * variable, and where it cannot be told. */
+bool info_lacks_environment(struct corprof_info *info, const char *name);
 bool info_unset_environment(struct corprof_info *info, const char *name);
 /* What the runtime is to call back about, COR_PRF_…; and that it let go of this profiler. Any
  * thread, any time; the answer is for the log. */

@@ -341,3 +341,13 @@ def test_service_started_later_finds_the_program():
         service = Service(stack, place)
         service.next_event("clr:runtime_info", idle.pid)
         idle.end()
+
+
+def test_environment_of_the_runtime_is_cleared_of_what_it_has(runtime):
+    """The runtime keeps a copy of its own; what is not in it need not go, and what is goes: the profiler's log has no complaint."""
+    with folder() as place:
+        log = place / "profiler.log"
+        tracerd("run", "--no-kernel", "-o", place / "out.ndjson", "--", *managed(runtime, "hello"),
+                env={**os.environ, "TRACERD_LOG": str(log)})
+        said = log.read_text() if log.exists() else ""
+        assert "keeps" not in said, said

@@ -98,10 +98,12 @@ static void fill(struct draft *draft, struct corprof_info *info, FunctionID func
     mdTypeDef type;
     mdToken method;
 
-    if (!info_function(info, function, &draft->plan.module, &method) ||
+    if ((!info_function_types(info, function, &draft->plan.module, &method, &class_id,
+                              &context.of_method) &&
+         !info_function(info, function, &draft->plan.module, &method)) ||
         !(context.import = info_metadata(info, draft->plan.module)))
         return;
-    if (info_function_types(info, function, &class_id, &context.of_method) && class_id)
+    if (class_id)
         (void)info_class_types(info, class_id, &module, &type, &context.of_type);
     draft->plan.is_known = add_all(draft, &context, method);
     (void)context.import->vtbl->Release(context.import);

@@ -125,7 +125,9 @@ static const struct option_row rows[] = {
     { NULL, "max-delay", 0, TYPE_TIME, AT(max_delay_ns), 0, FOR_LIVE | FOR_SERVICE, "TIME",
       "how long a stalled source may hold the stream back (default: 250ms)" },
     { NULL, "kernel-buffer", 0, TYPE_SIZE, AT(kernel_buffer_bytes), 0, FOR_LIVE | FOR_SERVICE,
-      "SIZE", "the kernel's ring buffer of each CPU: 4M, 512K (default: 4M)" },
+      "SIZE",
+      "the kernel's ring buffer of each CPU: 8M, 512K (default: what the CPUs share is a\n"
+      "1024th of the memory, each has from 4M to 64M)" },
     { NULL, "config", 'c', TYPE_TEXT, AT(config_path), 0, FOR_SERVICE, "FILE",
       "configuration of the service, JSON (default: /etc/tracerd.json if it is there)" },
     { "Other", "help", 'h', TYPE_COMMAND, COMMAND_HELP, 0, FOR_ALL, NULL, "this text" },

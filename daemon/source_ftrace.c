@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "ftrace_buffer.h"
 #include "ftrace_catalog.h"
 #include "ftrace_cpu.h"
 #include "ftrace_events.h"
@@ -24,8 +25,6 @@
 #include "stream_lines.h"
 #include "target_linux.h"
 
-#define BUFFER_DEFAULT_KB 4096 /* of each CPU */
-#define SUB_BUFFER_KB 64
 /* The news of others need those of the kernel beside them, unless these are fresh. */
 #define REFRESH_NS UINT64_C(1000000)
 /* Pages that wait to be decoded or written; beyond it the kernel's rings have to hold them. */
@@ -47,8 +46,7 @@ struct ftrace_source {
     size_t cpu_count;
     size_t ended;     /* inputs that have ended */
     bool has_targets; /* else it is the whole machine */
-    uint32_t page_size;
-    uint64_t buffer_bytes;        /* of each CPU */
+    struct ftrace_buffer buffer;
     struct page_pool *pool;       /* owned */
     struct ftrace_reader *reader; /* owned; NULL before the start and after the stop */
     uv_async_t news;              /* the readers have read */
@@ -142,50 +140,14 @@ static int choose_targets(struct ftrace_source *ftrace, const pid_t *pids, size_
 
 /* Set-up */
 
-static void set_sizes(struct ftrace_source *ftrace, const struct options *options)
-{
-    uint64_t kb = options->kernel_buffer_bytes ? (options->kernel_buffer_bytes + 1023) / 1024
-                                               : BUFFER_DEFAULT_KB;
-    char text[32];
-
-    ftrace->page_size = SUB_BUFFER_KB * 1024;
-    ftrace->buffer_bytes = kb * 1024;
-    /* Kernels before 6.8 know one size only, that of a page. */
-    (void)snprintf(text, sizeof(text), "%d", SUB_BUFFER_KB);
-    if (tracefs_write(&ftrace->instance, "buffer_subbuf_size_kb", text) != 0) {
-        ftrace->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-        log_verbose("this kernel has sub-buffers of one page only");
-    }
-    (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)kb);
-    if (tracefs_write(&ftrace->instance, "buffer_size_kb", text) != 0)
-        log_notice("the kernel did not grant a ring buffer of %s KiB per CPU; its default is used",
-                   text);
-}
-
-/* When the readers are woken. */
-static void set_percent(struct ftrace_source *ftrace)
-{
-    char text[16];
-
-    (void)snprintf(text, sizeof(text), "%d", FTRACE_READER_PERCENT);
-    if (tracefs_write(&ftrace->instance, "buffer_percent", text) != 0)
-        log_verbose("this kernel does not say when a ring is filling: it is looked at by time");
-}
-
 static int configure(struct ftrace_source *ftrace, const struct options *options)
 {
-    int result = tracefs_write(&ftrace->instance, "tracing_on", "0");
+    int result = ftrace_buffer_set_up(&ftrace->buffer, &ftrace->instance, options);
 
-    if (result == 0)
-        result = tracefs_write(&ftrace->instance, "trace_clock", "mono");
     if (result != 0)
-        return tell_failure("trace_clock", result);
-    (void)tracefs_write(&ftrace->instance, "options/overwrite", "1");
-    set_sizes(ftrace, options);
-    set_percent(ftrace);
-    if (options->user_stacks &&
-        tracefs_write(&ftrace->instance, "options/userstacktrace", "1") != 0)
-        log_notice("this kernel records no stacks of user space");
+        return tell_failure(ftrace->buffer.failed, result);
+    if (ftrace->buffer.missing[0])
+        log_notice("with this kernel %s", ftrace->buffer.missing);
     return 0;
 }
 
@@ -327,7 +289,7 @@ static int open_cpu(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, uint32
     *cpu = (struct ftrace_cpu){ .catalog = ftrace->catalog,
                                 .on_end = on_end,
                                 .context = ftrace,
-                                .ring = { .page_size = ftrace->page_size,
+                                .ring = { .page_size = ftrace->buffer.page_size,
                                           .layout = trd_catalog_get_layout(ftrace->catalog),
                                           .pool = ftrace->pool } };
     if (pipeline_takes_pages(ftrace->pipeline)) {
@@ -342,25 +304,25 @@ static int open_cpu(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, uint32
 
 static int open_cpus(struct ftrace_source *ftrace)
 {
-    long possible = sysconf(_SC_NPROCESSORS_CONF);
-    int result = -ENODEV;
+    uint32_t *numbers = NULL;
+    size_t count = 0;
+    int result = ftrace_buffer_cpus(&ftrace->instance, &numbers, &count);
 
-    ftrace->cpus = calloc((size_t)possible, sizeof(*ftrace->cpus));
-    if (!ftrace->cpus || page_pool_create(&ftrace->pool, ftrace->page_size, PAGES_BYTES_MAX) != 0)
-        return -ENOMEM;
-    for (long i = 0; i < possible; i++) {
-        result = open_cpu(ftrace, &ftrace->cpus[ftrace->cpu_count], (uint32_t)i);
-        if (result == 0)
-            ftrace->cpu_count++;
-        else if (result != -ENOENT)
-            return result;
+    ftrace->cpus = calloc(count + 1, sizeof(*ftrace->cpus));
+    if (result == 0 && (!ftrace->cpus || page_pool_create(&ftrace->pool, ftrace->buffer.page_size,
+                                                          PAGES_BYTES_MAX) != 0))
+        result = -ENOMEM;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        result = open_cpu(ftrace, &ftrace->cpus[i], numbers[i]);
+        ftrace->cpu_count += result == 0;
     }
-    return ftrace->cpu_count > 0 ? 0 : result;
+    free(numbers);
+    return result;
 }
 
 static int start_reader(struct ftrace_source *ftrace)
 {
-    const struct ftrace_reader_options options = { ftrace->buffer_bytes, on_read, ftrace };
+    const struct ftrace_reader_options options = { ftrace->buffer.ring_bytes, on_read, ftrace };
     struct ftrace_ring **rings = calloc(ftrace->cpu_count, sizeof(struct ftrace_ring *));
     int result = -ENOMEM;
 

@@ -60,7 +60,7 @@ static void stamp_chunk(struct clr_ring *ring, struct clr_chunk *chunk)
     struct trd_event_head head;
     size_t at = 0;
 
-    while (at < chunk->size && trd_event_check(chunk->bytes + at, chunk->size - at, &head) >= 0) {
+    while (at < chunk->size && trd_event_look(chunk->bytes + at, chunk->size - at, &head) == 0) {
         uint64_t ts_ns = clr_clock_ns(ring->totals->clock, head.ts_ns);
 
         if (head.id != TRD_EVENT_PADDING) {
@@ -191,19 +191,41 @@ static void give_up(struct clr_ring *ring, struct clr_chunk *chunk, int error)
     drop_first(ring);
 }
 
+/* The record of a profiler that is older than we are, as one of ours would be: *bytes moves to it.
+ */
+static __attribute__((cold, noinline)) int widen(struct clr_ring *ring, uint8_t **bytes,
+                                                 size_t *size)
+{
+    int result;
+
+    if (!ring->widened && !(ring->widened = malloc(TRD_EVENT_SIZE_MAX)))
+        return -EBADMSG;
+    result = trd_event_widen(*bytes, *size, ring->totals->events_revision, ring->widened);
+    if (result != 1)
+        return result;
+    *bytes = ring->widened;
+    *size = TRD_EVENT_SIZE_MAX;
+    return 0;
+}
+
 static int take(struct clr_ring *ring, struct clr_chunk *chunk, struct trd_record *out)
 {
     uint8_t *bytes = chunk->bytes + chunk->at;
-    struct trd_event_head head;
-    int result = trd_event_check(bytes, chunk->size - chunk->at, &head);
+    size_t size = chunk->size - chunk->at;
+    struct trd_event_head head, own;
+    int result = trd_event_look(bytes, size, &own);
 
+    if (result == 0 && __builtin_expect(ring->totals->events_revision < TRD_EVENTS_REVISION, 0))
+        result = widen(ring, &bytes, &size);
+    if (result == 0)
+        result = trd_event_check(bytes, size, &head);
     if (result < 0) {
         give_up(ring, chunk, result);
         return 0;
     }
     if (result == 1 && ring->untold.count > 0 && head.ts_ns > ring->untold.to_ns)
         return hand_out_untold(ring, out);
-    chunk->at += head.size;
+    chunk->at += own.size;
     return result == 1 ? hand_out(ring, &head, bytes + sizeof(head), out) : 0;
 }
 
@@ -247,6 +269,7 @@ void clr_ring_finish(struct clr_ring *ring)
 {
     while (ring->first)
         drop_first(ring);
+    free(ring->widened);
 }
 
 int clr_ring_put(struct clr_ring *ring, uint64_t position, const uint8_t *records, size_t size)

@@ -25,6 +25,7 @@ struct clr_totals {
     pid_t pid;
     struct clr_tids *tids;         /* borrowed */
     const struct clr_clock *clock; /* of the stamps; borrowed */
+    uint32_t events_revision;      /* of the records */
     uint64_t delivered;
     uint64_t lost;
     uint64_t bad_records;           /* a batch was given up in the middle */
@@ -43,6 +44,8 @@ struct clr_ring {
     bool is_placed;                 /* `position` is known */
     uint64_t position;              /* of the next byte expected from this ring */
     struct clr_chunk *first, *last; /* owned queue */
+    uint8_t
+        *widened; /* owned: the record at hand, if an older profiler wrote it; NULL = none yet */
     /* From here on stamps are as they came: they wait for clr_ring_stamp. NULL = none are. */
     struct clr_chunk *unstamped;
     uint64_t stamped_ns;    /* the last stamp that was converted */

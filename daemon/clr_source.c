@@ -224,6 +224,7 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
         uv_timer_start(&clr->look, on_look, MARK_INTERVAL_MS, MARK_INTERVAL_MS);
     }
     clr_tids_init(&clr->tids, clr->pid, clr->hello.pid);
+    clr->totals.events_revision = clr->hello.events_revision;
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);
     send_frame(clr, TRD_FRAME_WELCOME, &welcome, sizeof(welcome));

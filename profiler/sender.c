@@ -119,6 +119,7 @@ static void fill_hello(struct trd_hello *hello)
         .categories = TRD_CATEGORIES_ALL,
         .ring_size = arena_get()->ring_size,
         .ring_count = arena_get()->ring_count,
+        .events_revision = TRD_EVENTS_REVISION,
         .accounted = sums.taken,
     };
     if (!stamp_is_tsc)

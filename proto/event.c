@@ -140,11 +140,9 @@ static int check_texts(const struct trd_event_info *info, const uint8_t *fixed, 
     return 1;
 }
 
-int trd_event_check(const uint8_t *bytes, size_t size, struct trd_event_head *out_head)
+int trd_event_look(const uint8_t *bytes, size_t size, struct trd_event_head *out_head)
 {
     struct trd_event_head head;
-    const struct trd_event_info *info;
-    int result;
 
     if (size < sizeof(head))
         return -EAGAIN;
@@ -154,7 +152,89 @@ int trd_event_check(const uint8_t *bytes, size_t size, struct trd_event_head *ou
         return -EBADMSG;
     if (head.size > size)
         return -EAGAIN;
+    *out_head = head;
+    return 0;
+}
 
+struct grown {
+    uint16_t id;
+    uint32_t revision; /* that has the field; earlier ones end before it */
+    uint32_t known;    /* bytes of the fixed fields up to it */
+    uint32_t size;     /* of the fixed fields before */
+};
+
+static const struct grown grown[] = {
+#define TRD_GREW(revision, ident, field, size)                                                     \
+    { TRD_EV_##ident, revision, offsetof(struct trd_ev_##ident, field), size },
+#include "grown.def"
+#undef TRD_GREW
+};
+
+/* What has grown more than once has its first step first. */
+static const struct grown *find_grown(uint16_t event_id, uint32_t revision)
+{
+    for (size_t i = 0; i < sizeof(grown) / sizeof(grown[0]); i++)
+        if (grown[i].id == event_id && grown[i].revision > revision)
+            return &grown[i];
+    return NULL;
+}
+
+/* The texts lie `shift` further behind. */
+static int move_texts(const struct trd_event_info *info, const struct grown *step, uint32_t shift,
+                      uint8_t *fixed)
+{
+    for (size_t i = 0; i < info->field_count; i++) {
+        const struct trd_event_field *field = &info->fields[i];
+        struct trd_text text;
+
+        if (field->type != TRD_EVENT_TYPE_text || field->offset >= step->known)
+            continue;
+        memcpy(&text, fixed + field->offset, sizeof(text));
+        if (text.size > 0 && (text.offset < step->size || text.offset > TRD_EVENT_SIZE_MAX))
+            return -EBADMSG;
+        text.offset = (uint16_t)(text.offset + shift);
+        memcpy(fixed + field->offset, &text, sizeof(text));
+    }
+    return 1;
+}
+
+int trd_event_widen(const uint8_t *bytes, size_t size, uint32_t revision,
+                    uint8_t out[TRD_EVENT_SIZE_MAX])
+{
+    const struct trd_event_info *info;
+    const struct grown *step;
+    struct trd_event_head head;
+    uint32_t shift, behind;
+    int result = trd_event_look(bytes, size, &head);
+
+    if (result != 0)
+        return result;
+    step = find_grown(head.id, revision);
+    if (!step)
+        return 0;
+    info = trd_event_find(head.id);
+    shift = info->fixed_size - step->size;
+    if (head.size - sizeof(head) < step->size)
+        return -EBADMSG;
+    behind = head.size - (uint32_t)sizeof(head) - step->size;
+    head.size = trd_event_size(info->fixed_size + behind);
+    if (head.size > TRD_EVENT_SIZE_MAX)
+        return -EBADMSG;
+    memset(out, 0, head.size);
+    memcpy(out, &head, sizeof(head));
+    memcpy(out + sizeof(head), bytes + sizeof(head), step->known);
+    memcpy(out + sizeof(head) + info->fixed_size, bytes + sizeof(head) + step->size, behind);
+    return move_texts(info, step, shift, out + sizeof(head));
+}
+
+int trd_event_check(const uint8_t *bytes, size_t size, struct trd_event_head *out_head)
+{
+    struct trd_event_head head;
+    const struct trd_event_info *info;
+    int result = trd_event_look(bytes, size, &head);
+
+    if (result != 0)
+        return result;
     info = trd_event_find(head.id);
     if (!info) {
         *out_head = head;

@@ -215,6 +215,21 @@ const struct trd_event_info *trd_event_find_name(const char *name);
  */
 int trd_event_check(const uint8_t *bytes, size_t size, struct trd_event_head *out_head);
 
+/* Counts what was appended to events (grown.def); HELLO tells what a client knows of it. */
+#define TRD_EVENTS_REVISION 1
+
+/*
+ * A record of an event that has grown since the client's revision, as this revision has it: what
+ * was appended is 0, or absent. To be checked then; its size in the ring is that of `bytes`. 1 and
+ * the record in `out`; 0 if it is as it would be today, or not known; -EBADMSG and -EAGAIN
+ * likewise.
+ */
+int trd_event_widen(const uint8_t *bytes, size_t size, uint32_t revision,
+                    uint8_t out[TRD_EVENT_SIZE_MAX]);
+/* The record's head, and whether all of it is there, which is all that is checked: 0, -EBADMSG or
+ * -EAGAIN. */
+int trd_event_look(const uint8_t *bytes, size_t size, struct trd_event_head *out_head);
+
 /* A text of a checked record. *out_size excludes the NUL; "" for an absent text. */
 const char *trd_event_text(const void *fixed, struct trd_text text, size_t *out_size);
 

@@ -77,8 +77,8 @@ struct trd_hello {
     uint32_t categories; /* mask of what this profiler can send */
     uint32_t ring_size;
     uint32_t ring_count;
-    uint32_t reserved;
-    uint64_t accounted; /* events that earlier connections were sent or told to be lost */
+    uint32_t events_revision; /* TRD_EVENTS_REVISION as the client knows it */
+    uint64_t accounted;       /* events that earlier connections were sent or told to be lost */
     /* With TRD_CLOCK_TSC only; else absent or 0. */
     struct trd_clock_pair started; /* before the first event of the process */
     struct trd_clock_pair now;

@@ -35,6 +35,7 @@ static int setup(void **state)
     fixture->totals = (struct clr_totals){ .pid = 42,
                                            .tids = &fixture->tids,
                                            .clock = &fixture->clock,
+                                           .events_revision = TRD_EVENTS_REVISION,
                                            .drained = on_drained,
                                            .context = fixture };
     clr_ring_init(&fixture->ring, &fixture->totals);
@@ -123,6 +124,34 @@ static void test_record_of_the_same_time_is_raised_to_the_mark_before_it(void **
     expect_gc_end(fixture, 100, 1);
     expect_gc_end(fixture, 150, 1);
     expect_gc_end(fixture, 160, 1);
+}
+
+/* What follows an old record is found behind its own size, not behind that of ours. */
+static void test_records_of_an_older_profiler_come_out_as_ours(void **state)
+{
+    struct fixture *fixture = *state;
+    struct trd_event_head head = { .size = 32, .id = TRD_EV_method_enter, .ts_ns = 150 };
+    uint64_t method = 77;
+    size_t size = make_gc_end(fixture->bytes, 100, 1);
+    const struct trd_ev_method_enter *event;
+    struct trd_record record;
+
+    fixture->totals.events_revision = 0;
+    memset(fixture->bytes + size, 0xee, head.size);
+    memcpy(fixture->bytes + size, &head, sizeof(head));
+    memcpy(fixture->bytes + size + sizeof(head), &method, sizeof(method));
+    size += head.size;
+    size += make_gc_end(fixture->bytes + size, 200, 2);
+    assert_int_equal(clr_ring_put(&fixture->ring, 0, fixture->bytes, size), 0);
+    expect_gc_end(fixture, 100, 1);
+    assert_int_equal(next(fixture, &record), 1);
+    assert_string_equal(record.schema->full_name, "clr:method_enter");
+    event = (const void *)record.data;
+    assert_int_equal(event->method, 77);
+    assert_int_equal(event->arguments.size, 0);
+    expect_gc_end(fixture, 200, 2);
+    expect_nothing(fixture);
+    assert_int_equal(fixture->totals.bad_records, 0);
 }
 
 static void test_overlap_is_delivered_once_and_a_gap_refused(void **state)
@@ -378,6 +407,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_batch_comes_out_record_by_record),
         TEST(test_record_of_the_same_time_is_raised_to_the_mark_before_it),
+        TEST(test_records_of_an_older_profiler_come_out_as_ours),
         TEST(test_overlap_is_delivered_once_and_a_gap_refused),
         TEST(test_loss_in_band_stands_at_its_place),
         TEST(test_loss_told_early_waits_for_the_records_before_it),

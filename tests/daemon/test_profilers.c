@@ -111,7 +111,8 @@ static void client_hello(struct client *client, int fd)
                                .pid = (uint32_t)getpid(),
                                .clock = TRD_CLOCK_MONOTONIC,
                                .ring_size = RING_SIZE,
-                               .ring_count = 4 };
+                               .ring_count = 4,
+                               .events_revision = TRD_EVENTS_REVISION };
 
     client_send(client, TRD_FRAME_HELLO, &hello, sizeof(hello), NULL, 0, fd);
 }

@@ -25,6 +25,16 @@ static void read_event(const uint8_t *fixed, const struct trd_event_info *info)
     }
 }
 
+/* As an older client would have written it. */
+static void read_widened(const uint8_t *at, size_t left)
+{
+    static _Alignas(TRD_EVENT_ALIGN) uint8_t wide[TRD_EVENT_SIZE_MAX];
+    struct trd_event_head head;
+
+    if (trd_event_widen(at, left, 0, wide) == 1 && trd_event_check(wide, sizeof(wide), &head) == 1)
+        read_event(wide + sizeof(head), trd_event_find(head.id));
+}
+
 static void read_records(const uint8_t *at, size_t left)
 {
     struct trd_event_head head;
@@ -33,6 +43,7 @@ static void read_records(const uint8_t *at, size_t left)
     while ((result = trd_event_check(at, left, &head)) >= 0) {
         if (head.size == 0 || head.size > left)
             abort();
+        read_widened(at, left);
         if (result == 1)
             read_event(at + sizeof(head), trd_event_find(head.id));
         at += head.size;

@@ -216,6 +216,97 @@ static void test_event_that_grew_is_still_read(void **state)
     assert_int_equal(trd_event_check(sample.bytes, sample.size + 32, &head), 1);
 }
 
+/* As a client of revision 0 wrote one: its fixed fields, what lay behind them in their padding, and
+ * a text. */
+static size_t make_old(uint8_t *bytes, uint16_t id, const void *fixed, uint32_t size,
+                       const char *text)
+{
+    struct trd_event_head head = { .size = trd_event_size(size + (uint32_t)strlen(text) + 1),
+                                   .id = id,
+                                   .ts_ns = 42 };
+
+    memset(bytes, 0xee, head.size);
+    memcpy(bytes, &head, sizeof(head));
+    memcpy(bytes + sizeof(head), fixed, size);
+    memcpy(bytes + sizeof(head) + size, text, strlen(text) + 1);
+    return head.size;
+}
+
+static const void *widened(const uint8_t *bytes, size_t size, uint8_t *out)
+{
+    struct trd_event_head head;
+
+    assert_int_equal(trd_event_widen(bytes, size, 0, out), 1);
+    assert_int_equal(trd_event_check(out, TRD_EVENT_SIZE_MAX, &head), 1);
+    assert_int_equal(head.ts_ns, 42);
+    return out + sizeof(head);
+}
+
+static void test_event_of_an_older_client_has_nothing_in_fields_that_came_later(void **state)
+{
+    _Alignas(16) uint8_t bytes[256], out[TRD_EVENT_SIZE_MAX];
+    struct trd_ev_exception_thrown thrown = { .object = 7, .type = { 16, 6 }, .message = { 9, 9 } };
+    const struct trd_ev_exception_thrown *event;
+    struct trd_ev_gc_end end = { .number = 5, .background = 1 };
+    struct trd_ev_method_enter enter = { .method = 8 };
+    size_t size = make_old(bytes, TRD_EV_exception_thrown, &thrown, 16, "Space"), text_size;
+
+    (void)state;
+    event = widened(bytes, size, out);
+    assert_int_equal(event->object, 7);
+    assert_string_equal(trd_event_text(event, event->type, &text_size), "Space");
+    assert_int_equal(event->message.size, 0);
+    size = make_old(bytes, TRD_EV_gc_end, &end, 4, "");
+    assert_int_equal(((const struct trd_ev_gc_end *)widened(bytes, size, out))->number, 5);
+    assert_int_equal(((const struct trd_ev_gc_end *)widened(bytes, size, out))->background, 0);
+    size = make_old(bytes, TRD_EV_method_enter, &enter, 8, "");
+    assert_int_equal(((const struct trd_ev_method_enter *)widened(bytes, size, out))->method, 8);
+    assert_int_equal(
+        ((const struct trd_ev_method_enter *)widened(bytes, size, out))->arguments.size, 0);
+}
+
+static void test_event_that_has_not_grown_since_is_left_as_it_is(void **state)
+{
+    uint8_t out[TRD_EVENT_SIZE_MAX];
+    struct sample sample;
+
+    (void)state;
+    make_sample(trd_event_find(TRD_EV_gc_start), &sample);
+    assert_int_equal(trd_event_widen(sample.bytes, sample.size, 0, out), 0);
+    make_sample(trd_event_find(TRD_EV_gc_end), &sample);
+    assert_int_equal(trd_event_widen(sample.bytes, sample.size, TRD_EVENTS_REVISION, out), 0);
+}
+
+/* Whatever a client of an earlier revision makes of one, what comes out is a record or none. */
+static void test_event_of_an_older_client_that_lies_is_refused_or_bounded(void **state)
+{
+    _Alignas(16) uint8_t bytes[TRD_EVENT_SIZE_MAX], out[TRD_EVENT_SIZE_MAX];
+    struct trd_ev_exception_thrown thrown = { .type = { 15, 6 } };
+    struct trd_event_head head;
+    size_t size = make_old(bytes, TRD_EV_exception_thrown, &thrown, 16, "Space");
+
+    (void)state;
+    assert_int_equal(trd_event_widen(bytes, size, 0, out), -EBADMSG);
+    for (size_t cut = 0; cut < size; cut++)
+        assert_int_equal(trd_event_widen(bytes, cut, 0, out), -EAGAIN);
+    head = (struct trd_event_head){ .size = 16, .id = TRD_EV_exception_thrown };
+    memcpy(bytes, &head, sizeof(head));
+    assert_int_equal(trd_event_widen(bytes, sizeof(bytes), 0, out), -EBADMSG);
+    srand(1);
+    for (int i = 0; i < 100000; i++) {
+        struct trd_event_head widened_head;
+
+        for (size_t k = 0; k < 64; k++)
+            bytes[k] = (uint8_t)rand();
+        head =
+            (struct trd_event_head){ .size = (uint32_t)(rand() % 257) * 16,
+                                     .id = i % 2 ? TRD_EV_exception_thrown : TRD_EV_module_load };
+        memcpy(bytes, &head, sizeof(head));
+        if (trd_event_widen(bytes, sizeof(bytes), 0, out) == 1)
+            assert_true(trd_event_check(out, sizeof(out), &widened_head) != -EAGAIN);
+    }
+}
+
 static void put(const char *bytes, size_t length, uint32_t capacity, bool whole,
                 const char *expected)
 {
@@ -350,6 +441,9 @@ int main(void)
         cmocka_unit_test(test_event_with_absent_text_reads_as_empty),
         cmocka_unit_test(test_event_of_unknown_kind_is_skipped_by_its_size),
         cmocka_unit_test(test_event_that_grew_is_still_read),
+        cmocka_unit_test(test_event_of_an_older_client_has_nothing_in_fields_that_came_later),
+        cmocka_unit_test(test_event_that_has_not_grown_since_is_left_as_it_is),
+        cmocka_unit_test(test_event_of_an_older_client_that_lies_is_refused_or_bounded),
         cmocka_unit_test(test_text_that_does_not_fit_is_cut_between_characters),
         cmocka_unit_test(test_text_without_any_room_is_absent),
         cmocka_unit_test(test_text_never_exceeds_its_limit),

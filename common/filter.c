@@ -388,7 +388,7 @@ bool trd_filter_match(struct trd_filter *filter, const struct trd_record *record
     const struct filter_program *program = filter->last;
 
     if (record->kind == TRD_KIND_LOST || record->kind == TRD_KIND_DEFINITION ||
-        record->kind == TRD_KIND_HEARTBEAT)
+        record->kind == TRD_KIND_HEARTBEAT || record->kind == TRD_KIND_ANCHOR)
         return true;
     if (!program || record->name || record->schema != filter->last_schema) {
         program = find_program(filter, record->schema, record->name != NULL);

@@ -40,6 +40,7 @@ struct trd_json {
     struct json_plan **plans; /* open addressing by schema; owned */
     size_t plan_count;
     size_t plan_capacity; /* a power of two */
+    uint64_t offset_ns;   /* of the lines' clock */
     struct leading ts_digits, seq_digits;
     struct place places[PLACES];
     struct json_number numbers[JSON_NUMBERS];
@@ -77,6 +78,11 @@ void trd_json_destroy(struct trd_json *json)
 }
 
 /* Without memory for it, symbols stay addresses. */
+void trd_json_set_offset(struct trd_json *json, int64_t offset_ns)
+{
+    json->offset_ns = (uint64_t)offset_ns;
+}
+
 void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog)
 {
     const struct trd_catalog **catalogs =
@@ -163,8 +169,9 @@ static inline char *put_leading(struct leading *leading, char *out, uint64_t hig
 
 static inline char *put_ts(struct trd_json *json, char *out, uint64_t ts_ns)
 {
-    uint64_t high = ts_ns / TS_LOW;
-    uint32_t low = (uint32_t)(ts_ns % TS_LOW);
+    uint64_t shown = ts_ns + json->offset_ns;
+    uint64_t high = shown / TS_LOW;
+    uint32_t low = (uint32_t)(shown % TS_LOW);
 
     *out++ = '"';
     if (__builtin_expect(high == 0, 0)) {
@@ -300,6 +307,13 @@ static char *put_ready_args(char *out, const struct trd_record *record)
     return JSON_PUT(out, "}\n");
 }
 
+static char *put_anchor(char *out, const struct trd_record *record)
+{
+    out = JSON_PUT(out, ",\"anchor\":");
+    out = json_put(out, record->args_json, record->args_json_size);
+    return JSON_PUT(out, "}\n");
+}
+
 static char *put_lost(struct trd_json *json, char *out, const struct trd_record *record)
 {
     out = JSON_PUT(out, ",\"from\":");
@@ -323,6 +337,7 @@ static const struct {
 #define KIND(kind, name) [kind] = { HEAD(name), sizeof(HEAD(name)) - 1 }
     KIND(TRD_KIND_EVENT, "ev"),       KIND(TRD_KIND_SPAN, "span"),   KIND(TRD_KIND_LOST, "lost"),
     KIND(TRD_KIND_DEFINITION, "def"), KIND(TRD_KIND_COUNTER, "ctr"), KIND(TRD_KIND_HEARTBEAT, "hb"),
+    KIND(TRD_KIND_ANCHOR, "anchor"),
 #undef HEAD
 #undef KIND
 };
@@ -347,7 +362,7 @@ static char *put_head(struct trd_json *json, const struct trd_record *record, ui
         out = JSON_PUT(out, ",\"ts\":");
         out = put_ts(json, out, record->ts_ns);
     }
-    if (record->kind == TRD_KIND_HEARTBEAT)
+    if (record->kind == TRD_KIND_HEARTBEAT || record->kind == TRD_KIND_ANCHOR)
         return out;
     if (record->kind == TRD_KIND_SPAN) {
         out = JSON_PUT(out, ",\"dur\":");
@@ -364,6 +379,8 @@ static char *put_line(struct trd_json *json, const struct trd_record *record, ui
         return put_lost(json, out, record);
     if (record->kind == TRD_KIND_HEARTBEAT)
         return JSON_PUT(out, "}\n");
+    if (record->kind == TRD_KIND_ANCHOR)
+        return put_anchor(out, record);
     if (record->args_json || !record->schema)
         return put_ready_args(out, record);
     return put_event(json, record, out, end, out_cut);

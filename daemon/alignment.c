@@ -31,7 +31,7 @@ static const struct clock_kind *kind_of(const struct source *source)
     return NULL;
 }
 
-static struct source *choose_reference(struct source *sources)
+struct source *alignment_reference(struct source *sources)
 {
     for (struct source *source = sources; source; source = source->next)
         if (source->clock && strcmp(source->clock, "mono") == 0)
@@ -123,7 +123,7 @@ static void tell_unaligned(const struct source *source, const struct source *ref
 
 const struct source *alignment_decide(struct source *sources)
 {
-    struct source *reference = choose_reference(sources);
+    struct source *reference = alignment_reference(sources);
     struct trd_evidence *to = NULL;
 
     for (struct source *source = sources; source; source = source->next) {

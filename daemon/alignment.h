@@ -15,6 +15,9 @@
  */
 const struct source *alignment_decide(struct source *sources);
 
+/* That choice alone. */
+struct source *alignment_reference(struct source *sources);
+
 /* What that means for a record of the source: its times, or the mark. */
 void alignment_apply(const struct source *source, struct trd_record *record);
 

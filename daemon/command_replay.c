@@ -51,6 +51,7 @@ int command_replay(const struct options *options)
         (void)interrupt_start(&interrupt, &loop, on_interrupt, pipeline);
         source_files_open(pipeline, options->arguments, (size_t)options->argument_count);
         result = pipeline_check_filter(pipeline);
+        result = result ? result : pipeline_check_clock(pipeline);
         if (result == 0)
             pipeline_finish_when_ended(pipeline);
         else

@@ -28,11 +28,9 @@ static bool get_kind(const char *text, uint8_t *out)
     static const struct {
         const char *text;
         uint8_t kind;
-    } kinds[] = { { "ev", TRD_KIND_EVENT },
-                  { "span", TRD_KIND_SPAN },
-                  { "lost", TRD_KIND_LOST },
-                  { "def", TRD_KIND_DEFINITION },
-                  { "ctr", TRD_KIND_COUNTER } };
+    } kinds[] = { { "ev", TRD_KIND_EVENT },    { "span", TRD_KIND_SPAN },
+                  { "lost", TRD_KIND_LOST },   { "def", TRD_KIND_DEFINITION },
+                  { "ctr", TRD_KIND_COUNTER }, { "anchor", TRD_KIND_ANCHOR } };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(text, kinds[i].text) == 0) {
@@ -97,6 +95,21 @@ static void set_args(struct ndjson_line *line, const char *bytes, size_t size,
     line->args = json_dumps(json_object_get(line->object, "args"), JSON_COMPACT);
     out->args_json = line->args ? line->args : "{}";
     out->args_json_size = (uint32_t)strlen(out->args_json);
+}
+
+/* Its moment is told by the anchor, whatever clock the line is in. */
+static int set_anchor(struct ndjson_line *line, struct trd_record *out)
+{
+    const json_t *anchor = json_object_get(line->object, "anchor");
+
+    line->args = json_is_object(anchor) ? json_dumps(anchor, JSON_COMPACT) : NULL;
+    if (!line->args)
+        return -EBADMSG;
+    out->source = TRD_SOURCE_TRACERD;
+    out->ts_ns = get_wide(anchor, "mono");
+    out->args_json = line->args;
+    out->args_json_size = (uint32_t)strlen(line->args);
+    return 1;
 }
 
 static void set_source(const json_t *object, struct trd_record *out)
@@ -168,6 +181,7 @@ int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
     line->seq = get_wide(line->object, "seq");
     trd_record_init(out);
     if (!get_kind(kind, &out->kind)) {
+        line->is_hello = strcmp(kind, "hello") == 0;
         line->is_next = strcmp(kind, "next") == 0;
         line->is_bye = strcmp(kind, "bye") == 0;
         return 0;
@@ -177,6 +191,8 @@ int ndjson_line_parse(struct ndjson_line *line, const char *bytes, size_t size,
         set_lost(line->object, out);
         return out->lost <= NUMBER_MAX || out->lost == TRD_LOST_UNKNOWN ? 1 : -EBADMSG;
     }
+    if (out->kind == TRD_KIND_ANCHOR)
+        return set_anchor(line, out);
     out->name = get_text(line->object, "name", &name_size);
     args = json_object_get(line->object, "args");
     if (!out->name || strlen(out->name) != name_size || (args && !json_is_object(args)) ||

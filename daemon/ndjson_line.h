@@ -18,7 +18,8 @@ struct ndjson_line {
     struct json_t *object; /* owned: the line parsed */
     char *args;            /* owned: its args, where the line has them in another form than ours */
     uint64_t seq;
-    bool is_bye, is_next; /* ends a recording, or a part of one */
+    bool is_hello;        /* begins a recording, or a part of one */
+    bool is_bye, is_next; /* ends one */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock_anchor.h"
 #include "event.h"
 #include "log.h"
 #include "option_values.h"
@@ -64,6 +65,8 @@ static const struct option_row rows[] = {
       "delete the oldest of these files before all have more than SIZE, or when the disk is full" },
     { NULL, "compress", 0, TYPE_TEXT, AT(compress), 0, FOR_STREAM, "CODEC",
       "of a .dat: zstd, at its end; else its pages are as the kernel had them" },
+    { NULL, "clock", 0, TYPE_TEXT, AT(clock), 0, FOR_STREAM | FOR_SERVICE, "CLOCK",
+      "the clock of times in lines: mono (default), realtime or boot" },
     { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },
     { NULL, "json", 0, TYPE_FLAG, AT(json), 0, FOR_DOCTOR, NULL,
@@ -385,6 +388,10 @@ static int check(const struct options *options, uint64_t given)
     if (options->stamp && strcmp(options->stamp, "tsc") != 0 &&
         strcmp(options->stamp, "monotonic") != 0) {
         log_error("--stamp: \"%s\" is neither monotonic nor tsc", options->stamp);
+        return EXIT_USAGE;
+    }
+    if (options->clock && output_clock_find(options->clock) == OUTPUT_CLOCK_AS_IS) {
+        log_error("--clock: \"%s\" is neither mono, realtime nor boot", options->clock);
         return EXIT_USAGE;
     }
     return check_methods(options);

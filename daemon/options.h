@@ -61,6 +61,7 @@ struct options {
     const char *stamp;  /* --stamp: monotonic or tsc; NULL = monotonic */
     const char *filter; /* --filter; NULL = all */
     uint64_t offcpu_ns; /* --offcpu: spans from this on; 0 = none */
+    const char *clock;  /* --clock: of the lines; NULL = mono, of recordings as they are */
     bool all;           /* kernel events of the whole machine */
     bool user_stacks;   /* behind kernel events */
     bool no_kernel;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream_clock.h"
+
 #define BUFFER_FLUSH (256 * 1024)
 #define BUFFER_SIZE (BUFFER_FLUSH + TRD_JSON_LINE_MAX)
 
@@ -74,12 +76,13 @@ static void count_line(struct outlet *outlet, size_t size, uint64_t ts_ns)
 
 static int64_t put_record(struct outlet *outlet, const struct trd_record *record)
 {
-    int64_t size =
-        trd_json_line(outlet->json, record, outlet->seq, outlet->buffer + outlet->batch.size,
-                      BUFFER_SIZE - outlet->batch.size);
+    int64_t offset = outlet->clock->offset_ns, size;
 
+    trd_json_set_offset(outlet->json, offset);
+    size = trd_json_line(outlet->json, record, outlet->seq, outlet->buffer + outlet->batch.size,
+                         BUFFER_SIZE - outlet->batch.size);
     if (size > 0)
-        count_line(outlet, (size_t)size, record->ts_ns);
+        count_line(outlet, (size_t)size, record->ts_ns + (uint64_t)offset);
     return size;
 }
 

@@ -14,6 +14,8 @@
 #include "tracerd/json.h"
 #include "tracerd/lines.h"
 
+struct stream_clock;
+
 struct outlet {
     struct trd_json *json; /* owned */
     struct sink *sinks;
@@ -22,10 +24,12 @@ struct outlet {
     size_t catalog_count;
     char *buffer;            /* owned */
     struct line_batch batch; /* what waits in the buffer */
-    uint64_t last_ns;        /* of the last record */
-    uint64_t seq;            /* of the next line; hello is 0 */
-    uint64_t line_count;     /* written so far */
-    uint64_t unwritten;      /* events that became `lost` lines */
+    const struct stream_clock
+        *clock;          /* borrowed; of the lines. Sinks of records get CLOCK_MONOTONIC */
+    uint64_t last_ns;    /* of the last line's record, in the lines' clock */
+    uint64_t seq;        /* of the next line; hello is 0 */
+    uint64_t line_count; /* written so far */
+    uint64_t unwritten;  /* events that became `lost` lines */
 };
 
 int outlet_init(struct outlet *outlet, const struct trd_json_names *names);

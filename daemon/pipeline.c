@@ -14,6 +14,7 @@
 #include "selection.h"
 #include "sinks.h"
 #include "stalls.h"
+#include "stream_clock.h"
 #include "stream_lines.h"
 #include "summary.h"
 #include "tracerd/align.h"
@@ -45,6 +46,7 @@ struct pipeline {
     struct source *sources;         /* owned list */
     struct source *kept;            /* owned list: ended, but their schemas are in use */
     const struct source *reference; /* whose clock is the timeline's; replay */
+    struct stream_clock clock;
     struct ledger_book book;
 
     uint64_t filtered;
@@ -68,7 +70,7 @@ static void pump(struct pipeline *pipeline);
 
 static void tell_stall(struct pipeline *pipeline, const struct source *source, uint64_t to_ns)
 {
-    char *line = stall_line(source, pipeline->outlet.seq, to_ns);
+    char *line = stall_line(source, pipeline->outlet.seq, to_ns, pipeline->clock.offset_ns);
 
     if (line)
         outlet_text(&pipeline->outlet, line);
@@ -139,8 +141,10 @@ static void open_handles(struct pipeline *pipeline)
     pipeline->soon.data = pipeline;
     pipeline->more.data = pipeline;
     pipeline->open_handles = 3;
-    if (pipeline->live)
-        uv_timer_start(&pipeline->tick, on_tick, TICK_MS, TICK_MS);
+    if (!pipeline->live)
+        return;
+    uv_timer_start(&pipeline->tick, on_tick, TICK_MS, TICK_MS);
+    stream_clock_init_live(&pipeline->clock, pipeline->loop, pipeline->options->clock);
 }
 
 int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options *options,
@@ -163,6 +167,8 @@ int pipeline_create(struct pipeline **out, uv_loop_t *loop, const struct options
     pipeline->context = context;
     pipeline->live = options->command != COMMAND_REPLAY;
     pipeline->last_heartbeat_ns = clock_now_ns();
+    pipeline->clock.watch.fd = -1;
+    pipeline->outlet.clock = &pipeline->clock;
     session_make(pipeline->session);
     result = selection_init(&pipeline->selection, options);
     if (result != 0)
@@ -200,6 +206,7 @@ void pipeline_destroy(struct pipeline *pipeline)
         return;
     parallel_destroy(pipeline->parallel);
     outlet_finish(&pipeline->outlet);
+    stream_clock_finish(&pipeline->clock);
     destroy_list(pipeline->sources);
     destroy_list(pipeline->kept);
     trd_merge_destroy(pipeline->merge);
@@ -234,6 +241,12 @@ int pipeline_check_filter(const struct pipeline *pipeline)
 uint64_t pipeline_watermark(const struct pipeline *pipeline)
 {
     return trd_merge_watermark(pipeline->merge);
+}
+
+int pipeline_check_clock(struct pipeline *pipeline)
+{
+    return stream_clock_init_replay(&pipeline->clock, alignment_reference(pipeline->sources),
+                                    pipeline->options->clock);
 }
 
 bool pipeline_is_live(const struct pipeline *pipeline)
@@ -276,10 +289,26 @@ static void write_derived(struct pipeline *pipeline)
         write_selected(pipeline, &record);
 }
 
+/* What a record, or a heartbeat, of ts_ns must have before it. */
+static void tell_anchors(struct pipeline *pipeline, uint64_t ts_ns)
+{
+    struct trd_record anchor;
+
+    while (stream_clock_next(&pipeline->clock, ts_ns, &anchor) == 1)
+        outlet_record(&pipeline->outlet, &anchor);
+}
+
 static void take_record(struct pipeline *pipeline, struct trd_record *record)
 {
     bool has_derived;
 
+    if (__builtin_expect(record->kind == TRD_KIND_ANCHOR, 0)) {
+        stream_clock_take(&pipeline->clock, record);
+        outlet_record(&pipeline->outlet, record);
+        return;
+    }
+    if (__builtin_expect(pipeline->clock.waiting_count > 0, 0))
+        tell_anchors(pipeline, record->ts_ns);
     if (record->ts_ns > pipeline->last_ts_ns)
         pipeline->last_ts_ns = record->ts_ns;
     if (record->kind == TRD_KIND_SPAN)
@@ -297,9 +326,11 @@ static void write_heartbeat(struct pipeline *pipeline, uint64_t now_ns)
     if (!pipeline->live || now_ns - pipeline->last_heartbeat_ns < HEARTBEAT_NS)
         return;
     pipeline->last_heartbeat_ns = now_ns;
+    stream_clock_check(&pipeline->clock);
     trd_record_init(&record);
     record.kind = TRD_KIND_HEARTBEAT;
     record.ts_ns = trd_merge_watermark(pipeline->merge);
+    tell_anchors(pipeline, record.ts_ns);
     outlet_record(&pipeline->outlet, &record);
 }
 
@@ -415,7 +446,11 @@ bool pipeline_has_begun(const struct pipeline *pipeline)
 
 char *pipeline_hello(struct pipeline *pipeline)
 {
-    return hello_line(pipeline->session, pipeline->live, pipeline->sources, pipeline->reference);
+    const char *clock = output_clock_name(pipeline->clock.clock);
+
+    return hello_line(pipeline->session, clock ? clock : pipeline_clock(pipeline),
+                      pipeline->live ? &pipeline->clock.anchor : NULL, pipeline->sources,
+                      pipeline->reference);
 }
 
 const char *pipeline_clock(const struct pipeline *pipeline)
@@ -488,6 +523,7 @@ static void close_handles(struct pipeline *pipeline)
     uv_close((uv_handle_t *)&pipeline->tick, on_handle_closed);
     uv_close((uv_handle_t *)&pipeline->soon, on_handle_closed);
     uv_close((uv_handle_t *)&pipeline->more, on_handle_closed);
+    clock_watch_stop(&pipeline->clock.watch);
 }
 
 void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink)

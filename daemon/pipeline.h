@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "clock_anchor.h"
 #include "options.h"
 #include "tracerd/catalog.h"
 #include "tracerd/enrich.h"
@@ -60,6 +61,8 @@ struct source {
     /* What a recording says of its origin (host, boot_id, anchor), for `hello`; owned by the
      * source, NULL = none. */
     struct json_t *origin;
+    /* A recording whose lines were in this clock; the source hands out what they were before. */
+    enum output_clock written_clock;
     /* Set by the pipeline before the first record is asked for: the clock is not that of the other
      * files, and records must say so (TRD_RECORD_F_UNALIGNED). */
     bool unaligned;
@@ -139,6 +142,8 @@ void pipeline_add_catalog(struct pipeline *pipeline, const struct trd_catalog *c
 void pipeline_add_unknown_fields(struct pipeline *pipeline);
 /* Once the sources are open: EXIT_USAGE after a sentence if --filter names what no event has. */
 int pipeline_check_filter(const struct pipeline *pipeline);
+/* Likewise, if files cannot be told in the clock of --clock. */
+int pipeline_check_clock(struct pipeline *pipeline);
 
 /* Whole lines, in the order of the stream; borrowed for the call. */
 struct line_batch {

@@ -44,6 +44,7 @@ struct ndjson_source {
     uint64_t next_seq; /* of the line that comes, in a recording in parts */
     bool end_seen;     /* of this file: bye, or next */
     bool gap;          /* a part is missing: told as a loss before the next record */
+    int64_t offset_ns; /* of its lines' clock, as the last anchor has it */
     bool stopped;
 };
 
@@ -204,6 +205,27 @@ static size_t read_line(struct ndjson_source *ndjson)
     return size;
 }
 
+/* Lines of a recording made with --clock are in another clock than the timeline: by the anchor that
+ * was told last. */
+static void unshift(struct ndjson_source *ndjson, const struct json_t *anchor_object)
+{
+    struct clock_anchor anchor;
+
+    if (clock_anchor_parse(&anchor, anchor_object))
+        ndjson->offset_ns = output_clock_offset(ndjson->source.written_clock, &anchor);
+}
+
+static void to_timeline(struct ndjson_source *ndjson, struct trd_record *record)
+{
+    if (record->kind == TRD_KIND_ANCHOR) {
+        unshift(ndjson, json_object_get(ndjson->parsed.object, "anchor"));
+        return; /* its time is the anchor's own */
+    }
+    record->ts_ns -= (uint64_t)ndjson->offset_ns;
+    if (record->kind == TRD_KIND_LOST)
+        record->lost_from_ns -= (uint64_t)ndjson->offset_ns;
+}
+
 /* Whether the line that was parsed stood in an earlier part already: parts begin with what was
  * defined before them. */
 static bool is_repeated(struct ndjson_source *ndjson)
@@ -231,11 +253,14 @@ static int read_record(struct ndjson_source *ndjson, struct trd_record *out)
         result = ndjson_line_parse(&ndjson->parsed, ndjson->line, size, out);
         if (result == 0)
             ndjson->end_seen |= ndjson->parsed.is_bye || ndjson->parsed.is_next;
+        if (result == 0 && ndjson->parsed.is_hello)
+            unshift(ndjson, json_object_get(ndjson->parsed.object, "anchor"));
         if (result >= 0 && is_repeated(ndjson))
             continue;
         if (result == 1) {
             if (out->name)
                 out->name = intern(ndjson, out->name);
+            to_timeline(ndjson, out);
             return 1;
         }
         if (result < 0)
@@ -329,9 +354,25 @@ static json_t *read_anchor(const json_t *hello)
 
     take_text(object, anchor, "mono");
     take_text(object, anchor, "realtime");
+    take_text(object, anchor, "boot");
     take_text(object, anchor, "error_ns");
     take_text(object, anchor, "utc");
     return object;
+}
+
+/* What --clock made of CLOCK_MONOTONIC can be told back where there is an anchor. */
+static void set_clock(struct ndjson_source *ndjson, const char *name)
+{
+    enum output_clock clock = output_clock_find(name);
+    struct clock_anchor anchor;
+    bool is_tied = clock_anchor_parse(&anchor, json_object_get(ndjson->source.origin, "anchor"));
+
+    ndjson->source.clock = source_clock_name(name);
+    if ((clock != OUTPUT_CLOCK_REALTIME && clock != OUTPUT_CLOCK_BOOT) || !is_tied ||
+        (clock == OUTPUT_CLOCK_BOOT && !anchor.boot_ns))
+        return;
+    ndjson->source.clock = "mono";
+    ndjson->source.written_clock = clock;
 }
 
 /* What `hello` says of where the recording comes from, if the first line is one. */
@@ -341,13 +382,13 @@ static void read_origin(struct ndjson_source *ndjson)
     json_t *hello = json_loadb(ndjson->line, size, 0, NULL);
     const char *clock = json_string_value(json_object_get(hello, "clock"));
 
-    if (clock)
-        ndjson->source.clock = source_clock_name(clock);
     ndjson->source.origin = json_object();
     take_text(ndjson->source.origin, hello, "host");
     take_text(ndjson->source.origin, hello, "boot_id");
     if (json_is_object(json_object_get(hello, "anchor")))
         json_object_set_new(ndjson->source.origin, "anchor", read_anchor(hello));
+    if (clock)
+        set_clock(ndjson, clock);
     json_decref(hello);
     rewind(ndjson->file);
 }
@@ -387,11 +428,15 @@ static int gather(struct source *source, struct trd_evidence *evidence)
 
     if (!probe)
         return -ENOMEM;
+    probe->source.written_clock = ndjson->source.written_clock;
+    unshift(probe, json_object_get(ndjson->source.origin, "anchor"));
     for (; probe->part < probe->part_count; probe->part++) {
         open_file(probe);
         while ((size = read_line(probe)) > 0)
-            if (ndjson_line_parse(&probe->parsed, probe->line, size, &record) == 1)
+            if (ndjson_line_parse(&probe->parsed, probe->line, size, &record) == 1) {
+                to_timeline(probe, &record);
                 trd_evidence_add(evidence, &record);
+            }
         if (probe->file)
             fclose(probe->file);
         probe->file = NULL;

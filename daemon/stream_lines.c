@@ -11,34 +11,6 @@
 #include "tracerd/align.h"
 #include "tracerd/json.h"
 
-#define ANCHOR_TRIES 10
-
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t clock_now_ns(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
-}
-
-void clock_anchor_take(struct clock_anchor *out)
-{
-    out->error_ns = UINT64_MAX;
-    for (int i = 0; i < ANCHOR_TRIES; i++) {
-        uint64_t before = clock_now_ns();
-        uint64_t realtime = read_clock(CLOCK_REALTIME);
-        uint64_t half = (clock_now_ns() - before) / 2;
-
-        if (half < out->error_ns)
-            *out = (struct clock_anchor){ before + half, realtime, half };
-    }
-}
-
 static json_t *wide(uint64_t value)
 {
     char digits[24];
@@ -87,19 +59,6 @@ void session_make(char out[SESSION_SIZE])
                                  i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
-/* RFC 3339 in UTC. */
-static json_t *utc_text(uint64_t realtime_ns)
-{
-    time_t seconds = (time_t)(realtime_ns / 1000000000u);
-    struct tm parts;
-    char text[64], whole[48];
-
-    gmtime_r(&seconds, &parts);
-    strftime(whole, sizeof(whole), "%Y-%m-%dT%H:%M:%S", &parts);
-    (void)snprintf(text, sizeof(text), "%s.%09uZ", whole, (unsigned)(realtime_ns % 1000000000u));
-    return json_string(text);
-}
-
 static char *finish_line(json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
@@ -115,18 +74,11 @@ static char *finish_line(json_t *object)
 /* This machine, now. */
 static void set_here(json_t *object)
 {
-    struct clock_anchor anchor;
     char host[256] = "";
 
     (void)gethostname(host, sizeof(host) - 1);
     json_object_set_new(object, "host", repaired(host));
     set_file_text(object, "boot_id", "/proc/sys/kernel/random/boot_id");
-    json_object_set_new(object, "clock", json_string("mono"));
-    clock_anchor_take(&anchor);
-    json_object_set_new(object, "anchor",
-                        json_pack("{s:o,s:o,s:o,s:o}", "mono", wide(anchor.mono_ns), "realtime",
-                                  wide(anchor.realtime_ns), "error_ns", wide(anchor.error_ns),
-                                  "utc", utc_text(anchor.realtime_ns)));
 }
 
 static json_t *source_object(const struct source *source, bool live)
@@ -148,8 +100,8 @@ static json_t *source_object(const struct source *source, bool live)
     return object;
 }
 
-char *hello_line(const char *session, bool live, const struct source *sources,
-                 const struct source *reference)
+char *hello_line(const char *session, const char *clock, const struct clock_anchor *anchor,
+                 const struct source *sources, const struct source *reference)
 {
     json_t *object =
         json_pack("{s:i,s:s,s:i,s:i,s:s,s:s}", "v", 1, "k", "hello", "seq", 0, "schema", 1,
@@ -158,14 +110,16 @@ char *hello_line(const char *session, bool live, const struct source *sources,
 
     if (!object || !list)
         return NULL;
-    if (live)
+    if (anchor)
         set_here(object);
-    else if (reference && reference->clock)
-        json_object_set_new(object, "clock", json_string(reference->clock));
-    if (!live && reference && reference->origin)
+    if (clock)
+        json_object_set_new(object, "clock", json_string(clock));
+    if (anchor)
+        json_object_set_new(object, "anchor", clock_anchor_object(anchor));
+    else if (reference && reference->origin)
         json_object_update_missing(object, reference->origin);
     for (const struct source *source = sources; source; source = source->next)
-        json_array_append_new(list, source_object(source, live));
+        json_array_append_new(list, source_object(source, anchor != NULL));
     json_object_set_new(object, "sources", list);
     return finish_line(object);
 }
@@ -199,14 +153,15 @@ static json_t *ledgers_of_sources(const struct ledger_book *book)
     return sources;
 }
 
-char *stall_line(const struct source *source, uint64_t seq, uint64_t to_ns)
+char *stall_line(const struct source *source, uint64_t seq, uint64_t to_ns, int64_t offset_ns)
 {
+    uint64_t offset = (uint64_t)offset_ns;
     json_t *object =
         json_pack("{s:i,s:s,s:I,s:o,s:o}", "v", 1, "k", "stall", "seq", (json_int_t)seq, "source",
-                  repaired(source->name), "from", wide(source->stall.since_ns));
+                  repaired(source->name), "from", wide(source->stall.since_ns + offset));
 
     if (to_ns > 0)
-        json_object_set_new(object, "to", wide(to_ns));
+        json_object_set_new(object, "to", wide(to_ns + offset));
     return finish_line(object);
 }
 

@@ -68,6 +68,8 @@ static const char *check_order(struct stream *stream, const json_t *line)
     stream->seq++;
     if (stream->number == 0 && json_object_get(line, "part"))
         stream->seq = stream->first_seq = get_number(line, "first_seq");
+    if (strcmp(text(line, "k"), "anchor") == 0)
+        stream->last_ts = 0; /* the clock of the lines may have been stepped back */
     if (strcmp(text(line, "k"), "ev") == 0 && !json_object_get(line, "late")) {
         stream->events++;
         if (ts < stream->last_ts)

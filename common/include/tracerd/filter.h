@@ -31,7 +31,7 @@
  * type, record too short, division by zero) is unknown: a comparison with it holds neither plain
  * nor under `!`, and an event of which the whole does not hold is left out.
  *
- * Losses, definitions and heartbeats always pass: nothing may go missing unseen.
+ * Losses, definitions, heartbeats and anchors always pass: nothing may go missing unseen.
  */
 #ifndef TRACERD_FILTER_H
 #define TRACERD_FILTER_H

@@ -35,6 +35,10 @@ TRD_EXPORT void trd_json_destroy(struct trd_json *json);
  * record with one of them; catalog and schemas must outlive the writer. */
 TRD_EXPORT void trd_json_add_catalog(struct trd_json *json, const struct trd_catalog *catalog);
 
+/* Is added to every time that is written from now on (not to durations), so that lines are in
+ * another clock than the records. */
+TRD_EXPORT void trd_json_set_offset(struct trd_json *json, int64_t offset_ns);
+
 /*
  * One line, newline included, with the given sequence number. Returns the bytes written; -ENOSPC if
  * capacity is too small (nothing is promised about out then). TRD_JSON_LINE_MAX is enough for every

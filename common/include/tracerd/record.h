@@ -18,6 +18,7 @@ enum trd_kind {
     TRD_KIND_DEFINITION, /* names something: `definition` */
     TRD_KIND_COUNTER,
     TRD_KIND_HEARTBEAT, /* ts_ns is the watermark */
+    TRD_KIND_ANCHOR,    /* from ts_ns on clocks are tied together anew: args_json */
 };
 
 enum trd_source {

@@ -72,11 +72,13 @@ static void find_role(struct role *role, const struct trd_schema *schema)
     find_code(role, schema);
 }
 
-bool trd_enrich_reads(const struct trd_schema *schema)
+bool trd_enrich_reads(const struct trd_enrich *enrich, const struct trd_schema *schema)
 {
     struct role role = { 0 };
 
     find_role(&role, schema);
+    if (role.kind == ROLE_SWITCH || role.kind == ROLE_WAKING)
+        return enrich->offcpu;
     return role.kind != ROLE_NONE;
 }
 

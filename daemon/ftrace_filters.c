@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "log.h"
-#include "tracerd/enrich.h"
 #include "tracerd/filter.h"
 
 struct place {
@@ -42,7 +41,8 @@ static bool set_filter(const struct tracefs_instance *instance, const struct trd
 }
 
 void ftrace_filters_set(const struct tracefs_instance *instance, const struct trd_catalog *catalog,
-                        struct ftrace_events *events, const struct options *options)
+                        struct ftrace_events *events, const struct trd_enrich *enrich,
+                        const struct options *options)
 {
     struct trd_filter *filter = NULL;
     size_t kept = 0;
@@ -50,14 +50,15 @@ void ftrace_filters_set(const struct tracefs_instance *instance, const struct tr
 
     /* A stack is an event of its own, which the filter may ask for while it refuses the one that
      * it follows; a span or a trigger may be made of what the filter refuses. */
-    if (!options->filter || options->user_stacks || options->offcpu_ns || options->flight ||
-        trd_filter_create(&filter, options->filter, error, sizeof(error)) != 0)
+    if (!options->filter || options->user_stacks || options->flight || options->offcpu_ns ||
+        options->flight || trd_filter_create(&filter, options->filter, error, sizeof(error)) != 0)
         return;
     for (size_t i = 0; i < events->count; i++) {
         struct place place = split(events->names[i]);
         const struct trd_schema *schema = trd_catalog_find_name(catalog, place.system, place.event);
 
-        if (!schema || trd_enrich_reads(schema) || set_filter(instance, filter, schema, &place))
+        if (!schema || trd_enrich_reads(enrich, schema) ||
+            set_filter(instance, filter, schema, &place))
             events->names[kept++] = events->names[i];
     }
     if (kept < events->count)

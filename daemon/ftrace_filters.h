@@ -9,13 +9,16 @@
 #include "ftrace_events.h"
 #include "tracefs_linux.h"
 #include "tracerd/catalog.h"
+#include "tracerd/enrich.h"
 
 /*
  * Writes the filter of each event, before it is switched on, and takes those out of the list that
- * no record of could pass. Left as they are: events that the state of threads is made of, and all
- * where stacks follow events. A filter that the kernel refuses is told with -v.
+ * no record of could pass. Left as they are: events that `enrich` reads, and all where stacks
+ * follow events or a flight recorder looks at them. A filter that the kernel refuses is told with
+ * -v.
  */
 void ftrace_filters_set(const struct tracefs_instance *instance, const struct trd_catalog *catalog,
-                        struct ftrace_events *events, const struct options *options);
+                        struct ftrace_events *events, const struct trd_enrich *enrich,
+                        const struct options *options);
 
 #endif

@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
       "delete the oldest of these files before all have more than SIZE, or when the disk is full" },
     { NULL, "compress", 0, TYPE_TEXT, AT(compress), 0, FOR_STREAM, "CODEC",
       "of a .dat: zstd, at its end; else its pages are as the kernel had them" },
-    { NULL, "clock", 0, TYPE_TEXT, AT(clock), 0, FOR_STREAM | FOR_SERVICE, "CLOCK",
+    { NULL, "clock", 0, TYPE_TEXT, AT(clock), 0, FOR_STREAM | FOR_SERVICE, "NAME",
       "the clock of times in lines: mono (default), realtime or boot" },
     { NULL, "summary", 0, TYPE_FLAG, AT(summary), 0, FOR_STREAM, NULL,
       "print what happened, and what is missing, on standard error at the end" },

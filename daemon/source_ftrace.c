@@ -179,7 +179,8 @@ static int choose_events(struct ftrace_source *ftrace, const struct options *opt
         return result < 0 ? tell_failure("available_events", result) : result;
     result = ftrace_catalog_create(&ftrace->catalog, &ftrace->instance, &events);
     if (result == 0) {
-        ftrace_filters_set(&ftrace->instance, ftrace->catalog, &events, options);
+        ftrace_filters_set(&ftrace->instance, ftrace->catalog, &events,
+                           pipeline_enrich(ftrace->pipeline), options);
         enable(ftrace, &events);
     } else {
         result = tell_failure("events/header_page", result);

@@ -96,7 +96,8 @@ static char *value_for(const char *kind)
     } values[] = { { "FILE", "file" },      { "TIME", "10s" },    { "SIZE", "4M" },
                    { "PID", "17" },         { "LIST", "gc" },     { "SYSTEM:EVENT", "sched:*" },
                    { "EXPR", "pid == 1" },  { "PATTERN", "A.*" }, { "CLOCK", "tsc" },
-                   { "PROVIDER", "A:1:4" }, { "LIMIT", "10m" },   { "CODEC", "zstd" } };
+                   { "PROVIDER", "A:1:4" }, { "LIMIT", "10m" },   { "NAME", "boot" },
+                   { "CODEC", "zstd" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (strcmp(values[i].kind, kind) == 0)

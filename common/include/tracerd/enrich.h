@@ -49,9 +49,9 @@ TRD_EXPORT void trd_enrich_end_process(struct trd_enrich *enrich, int32_t pid, u
 /* Takes note of the record and completes it in place. Call in stream order. 1 if there is something
  * derived to be fetched, 0 if not. */
 TRD_EXPORT int trd_enrich_record(struct trd_enrich *enrich, struct trd_record *record);
-/* Does the state depend on this kind of kernel event? It must come here even if nobody wants its
- * line. */
-TRD_EXPORT bool trd_enrich_reads(const struct trd_schema *schema);
+/* Does the state, or what is derived, depend on this kind of kernel event? It must come here even
+ * if nobody wants its line. */
+TRD_EXPORT bool trd_enrich_reads(const struct trd_enrich *enrich, const struct trd_schema *schema);
 /* Records that were derived and not fetched yet: 1 and the oldest, borrowed until the next call on
  * enrich; 0 = none left. */
 TRD_EXPORT int trd_enrich_derived(struct trd_enrich *enrich, struct trd_record *out);

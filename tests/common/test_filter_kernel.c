@@ -172,7 +172,15 @@ static void switch_on(const struct tracefs_instance *instance, const struct trd_
     }
 }
 
-/* Both instances saw the same fields; common_flags and holes are of no interest. */
+/*
+ * Of the fields that both instances saw alike: names and priorities are read from the tasks once
+ * for each of them, and somebody may change them in between. Holes are of no interest.
+ */
+static bool is_fixed(const struct trd_field *field)
+{
+    return field->storage != TRD_STORAGE_CHARS && !strstr(field->name, "prio");
+}
+
 static uint64_t hash_record(const struct trd_record *record)
 {
     uint64_t hash = hash_bytes(HASH_START, &record->schema->id, sizeof(record->schema->id));
@@ -180,10 +188,7 @@ static uint64_t hash_record(const struct trd_record *record)
     for (uint32_t i = record->schema->common_count; i < record->schema->field_count; i++) {
         const struct trd_field *field = &record->schema->fields[i];
 
-        if (field->storage == TRD_STORAGE_CHARS)
-            hash = hash_bytes(hash, record->data + field->offset,
-                              strnlen((const char *)record->data + field->offset, field->size));
-        else
+        if (is_fixed(field))
             hash = hash_bytes(hash, record->data + field->offset, field->size);
     }
     return hash;

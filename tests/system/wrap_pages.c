@@ -3,6 +3,8 @@
  * CLOCK. trace-cmd's restore, which does the same, writes the top buffer's clock whatever the pages
  * were stamped with.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,30 +17,30 @@
 
 static int write_at(void *context, uint64_t offset, const void *bytes, size_t size)
 {
-    FILE *out = context;
-
-    return fseeko(out, (off_t)offset, SEEK_SET) == 0 && fwrite(bytes, 1, size, out) == size ? 0
-                                                                                            : -5;
+    return pwrite(*(int *)context, bytes, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
 
 static int move(void *context, uint64_t from, uint64_t to, uint64_t size)
 {
-    FILE *out = context;
+    static uint8_t piece[1 << 16];
+    int result = 0;
 
-    for (; size > 0; from++, to++, size--) {
-        int byte = fseeko(out, (off_t)from, SEEK_SET) == 0 ? getc(out) : EOF;
+    while (result == 0 && size > 0) {
+        size_t part = size < sizeof(piece) ? size : sizeof(piece);
 
-        if (byte == EOF || fseeko(out, (off_t)to, SEEK_SET) != 0 || putc(byte, out) == EOF)
-            return -5;
+        if (pread(*(int *)context, piece, part, (off_t)from) != (ssize_t)part)
+            return -EIO;
+        result = write_at(context, to, piece, part);
+        from += part;
+        to += part;
+        size -= part;
     }
-    return 0;
+    return result;
 }
 
 static int resize(void *context, uint64_t size)
 {
-    FILE *out = context;
-
-    return fflush(out) == 0 && ftruncate(fileno(out), (off_t)size) == 0 ? 0 : -5;
+    return ftruncate(*(int *)context, (off_t)size) == 0 ? 0 : -errno;
 }
 
 static int write_cpu(struct trd_dat_writer *writer, uint32_t cpu, const char *path)
@@ -55,14 +57,16 @@ static int write_cpu(struct trd_dat_writer *writer, uint32_t cpu, const char *pa
 
 int main(int argc, char **argv)
 {
-    FILE *out = argc > 3 ? fopen(argv[2], "w+b") : NULL;
-    const struct trd_dat_target target = { write_at, move, resize, out };
+    int out = argc > 3 ? open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    const struct trd_dat_target target = {
+        .write = write_at, .move = move, .resize = resize, .context = &out
+    };
     const struct trd_dat_options options = { .cpu_count = (uint32_t)argc - 3,
                                              .cpu_max = (uint32_t)argc - 3,
                                              .page_size = PAGE_SIZE,
                                              .clock = argv[1],
                                              .uname = "" };
-    struct trd_catalog *catalog = out ? kernel_catalog_create() : NULL;
+    struct trd_catalog *catalog = out >= 0 ? kernel_catalog_create() : NULL;
     struct trd_dat_writer *writer = NULL;
     int result = catalog ? trd_dat_writer_create(&writer, &target, &options) : -1;
 
@@ -74,8 +78,8 @@ int main(int argc, char **argv)
         result = trd_dat_writer_end(writer);
     trd_dat_writer_destroy(writer);
     trd_catalog_destroy(catalog);
-    if (out && fclose(out) != 0)
-        result = -1;
+    if (out >= 0 && close(out) != 0)
+        result = -errno;
     if (result != 0)
         fprintf(stderr, "wrap_pages: %d\n", result);
     return result != 0;

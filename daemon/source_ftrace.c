@@ -63,6 +63,11 @@ static int tell_failure(const char *step, int error)
                   step);
     else if (error == -ENOENT || error == -ENODEV)
         log_error("this kernel offers no tracefs (%s): use --no-kernel", step);
+    else if (error == -EINVAL && strcmp(step, "trace_clock") == 0)
+        log_error(
+            "the trace buffers of this kernel know no clock that programs read as well "
+            "(trace_clock has no \"mono\"): its events cannot stand beside those of the CLR; "
+            "use --no-kernel, or record with trace-cmd and align the file with tracerd replay");
     else
         log_error("cannot set up kernel events: step=\"%s\", error=\"%s\"", step, strerror(-error));
     return EXIT_NOTHING;

@@ -52,7 +52,7 @@ struct flight {
 };
 
 struct flight_cause {
-    const char *kind;  /* "event", "signal" or "control" */
+    const char *kind;  /* "event", "signal" or "command" */
     const char *event; /* name of the event or span; NULL = none */
     uint64_t ts_ns;
 };

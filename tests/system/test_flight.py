@@ -13,6 +13,7 @@ import time
 
 from house import (TRACEFS, TRACERD, Idle, Timeline, finish, folder, instances, managed, need_kernel, report_of, start,
                    stopped_at_end, tracerd, wait_for_line)
+from test_lines import check
 
 ASKED = "Tracerd.Managed.AskedFor"
 SECOND = 1_000_000_000
@@ -131,6 +132,7 @@ def test_flight_every_form_holds_the_same(runtime):
         names = {path.name for path in place.iterdir()}
         assert names == {f"out.000001.{form}" for form in ("ndjson", "ndjson.zst", "dat", "pftrace", "json")}, names
         timeline = Timeline(place / "out.000001.ndjson")
+        check(place / "out.000001.ndjson")
         same = subprocess.run(["zstdcat", place / "out.000001.ndjson.zst"], check=True, capture_output=True).stdout
         assert same == (place / "out.000001.ndjson").read_bytes()
         tracerd("replay", place / "out.000001.dat", "-o", place / "again.ndjson")

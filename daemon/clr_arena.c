@@ -45,6 +45,11 @@ uint32_t clr_arena_used(const struct clr_arena *arena)
     return used < arena->ring_count ? used : arena->ring_count;
 }
 
+uint32_t clr_arena_total_bytes(const struct clr_arena *arena)
+{
+    return arena->head ? arena->head->total_bytes : 0;
+}
+
 int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_arena_ring *out)
 {
     struct trd_ring *ring = trd_arena_ring(arena->head, arena->ring_size, index);
@@ -59,7 +64,7 @@ int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_are
     out->told = atomic_load(&ring->told);
     out->untold.from_ns = atomic_load(&ring->untold_from_ns);
     out->untold.to_ns = atomic_load(&ring->untold_to_ns);
-    return out->head < out->tail || out->head - out->tail > arena->ring_size ||
+    return out->head < out->tail || out->head - out->tail > clr_arena_ring_max(arena) ||
                    out->head % TRD_EVENT_ALIGN != 0 || out->tail % TRD_EVENT_ALIGN != 0
                ? -EBADMSG
                : 0;
@@ -90,13 +95,16 @@ bool clr_arena_is_quiet(const struct clr_arena *arena)
 void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from, uint64_t to,
                     uint8_t *out)
 {
-    const uint8_t *bytes = trd_ring_bytes(trd_arena_ring(arena->head, arena->ring_size, index));
-    uint64_t place = from & (arena->ring_size - 1);
-    uint64_t size = to - from;
-    uint64_t first = arena->ring_size - place < size ? arena->ring_size - place : size;
+    struct trd_ring *ring = trd_arena_ring(arena->head, arena->ring_size, index);
 
-    memcpy(out, bytes + place, first);
-    memcpy(out + first, bytes, size - first);
+    while (from < to) {
+        uint64_t size = to - from;
+        const uint8_t *bytes = trd_ring_run(ring, arena->ring_size, from, &size);
+
+        memcpy(out, bytes, size);
+        out += size;
+        from += size;
+    }
 }
 
 uint64_t clr_arena_orphans(const struct clr_arena *arena)

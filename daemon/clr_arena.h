@@ -23,6 +23,8 @@ int clr_arena_map(struct clr_arena *arena, int fd, const struct trd_hello *hello
 void clr_arena_unmap(struct clr_arena *arena);
 
 uint32_t clr_arena_used(const struct clr_arena *arena);
+/* What its rings may hold together, as the process says. */
+uint32_t clr_arena_total_bytes(const struct clr_arena *arena);
 
 /* Events that are not there, and between when. */
 struct clr_loss {
@@ -32,16 +34,21 @@ struct clr_loss {
 
 struct clr_arena_ring {
     uint32_t tid;
-    uint64_t head; /* byte positions; head - tail <= ring size */
+    uint64_t head; /* byte positions; head - tail <= clr_arena_ring_max */
     uint64_t tail;
     uint64_t produced;
     struct clr_loss untold;
     bool is_telling; /* part of untold: a LOST of it may be under way, or arrived */
     uint64_t told;   /* by LOST frames, as far as the process noted it */
 };
+/* What one ring can hold at most, in all of its windows. */
+static inline uint64_t clr_arena_ring_max(const struct clr_arena *arena)
+{
+    return UINT64_C(2) * arena->ring_size;
+}
 /* -EBADMSG for positions that cannot be. */
 int clr_arena_ring(const struct clr_arena *arena, uint32_t index, struct clr_arena_ring *out);
-/* Copies bytes [from, to) of the ring's life, at most a ring's worth. */
+/* Copies bytes [from, to) of the ring's life. */
 void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from, uint64_t to,
                     uint8_t *out);
 /*

@@ -109,7 +109,7 @@ static void drain_ring(struct clr_source *clr, uint32_t index)
     }
     from = state.tail;
     if (ring->is_placed && ring->position <= state.head &&
-        state.head - ring->position <= clr->arena.ring_size)
+        state.head - ring->position <= clr_arena_ring_max(&clr->arena))
         from = ring->position;
     clr_source_set_owner(clr, ring, state.tid);
     clr_ring_drain(ring, &clr->arena, index, from, state.head);

@@ -74,7 +74,8 @@ void clr_source_set_owner(struct clr_source *clr, struct clr_ring *ring, uint32_
 
 static size_t queued_bytes_max(const struct clr_source *clr)
 {
-    uint64_t sweep = (uint64_t)clr_arena_used(&clr->arena) * clr->arena.ring_size;
+    uint64_t sweep = clr_arena_total_bytes(&clr->arena) +
+                     (uint64_t)clr_arena_used(&clr->arena) * TRD_RING_SIZE_MIN;
 
     return QUEUED_BYTES_MIN + (size_t)(sweep < SWEEP_BYTES_MAX ? sweep : SWEEP_BYTES_MAX);
 }

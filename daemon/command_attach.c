@@ -144,7 +144,7 @@ static void request(uv_work_t *work)
 
     attach->request_result =
         dotnet_target_attach(&attach->target, attach->socket_path + strlen(attach->target.root),
-                             attach->options->clr_categories);
+                             attach->options->clr_categories, &attach->options->clr_buffer);
 }
 
 static void on_answer(uv_work_t *work, int status)

@@ -171,6 +171,7 @@ static void set_environment(void *context)
     if (profiler_environment_set_methods(run->options.methods, run->options.method_count,
                                          run->options.call_values) != 0 ||
         profiler_environment_set_stamp(run->options.stamp) != 0 ||
+        profiler_environment_set_buffer(&run->options.clr_buffer) != 0 ||
         profiler_environment_set_providers(run->options.providers, run->options.provider_count) !=
             0 ||
         profiler_environment_set(run->library, run->socket_path, run->options.clr_categories,

@@ -118,12 +118,12 @@ static int tell_error(const struct dotnet_target *target, int error)
 }
 
 int dotnet_target_attach(const struct dotnet_target *target, const char *socket_path,
-                         uint32_t categories)
+                         uint32_t categories, const struct trd_buffer *buffer)
 {
     uint8_t data[TRD_ATTACH_SIZE_MAX];
     char *holder = dotnet_target_holder(target->pid);
     int32_t hresult = 0;
-    int size = trd_attach_encode(socket_path, categories, data);
+    int size = trd_attach_encode(socket_path, categories, buffer, data);
     int result = size < 0 ? size : attach_main(target, holder, data, (size_t)size, &hresult);
 
     if (result == 0 && hresult == HRESULT_PROFILER_ALREADY_ACTIVE)

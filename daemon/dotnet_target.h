@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "buffer.h"
 #include "attach.h"
 #include "runtime_dir.h"
 
@@ -53,10 +54,11 @@ void dotnet_target_finish(struct dotnet_target *target);
 
 /*
  * Sends AttachProfiler for the main slot, and where that is taken for a notification-only one.
- * `socket_path`: the daemon's, as the target sees it. Blocks for as long as the runtime needs, for
+ * `socket_path`: the daemon's, as the target sees it; `buffer`: zeroes = as the profiler has it
+ * by itself. Blocks for as long as the runtime needs, for
  * seconds at worst; uses nothing of the loop and may run on another thread. 0, or EXIT_NOTHING.
  */
 int dotnet_target_attach(const struct dotnet_target *target, const char *socket_path,
-                         uint32_t categories);
+                         uint32_t categories, const struct trd_buffer *buffer);
 
 #endif

@@ -34,6 +34,7 @@ enum option_type {
     TYPE_TIME,
     TYPE_SIZE,
     TYPE_ROTATION,
+    TYPE_BUFFER,
     TYPE_PID,
     TYPE_CATEGORIES,
     TYPE_COMMAND,
@@ -131,6 +132,9 @@ static const struct option_row rows[] = {
       "SIZE",
       "the kernel's ring buffer of each CPU: 8M, 512K (default: what the CPUs share is a\n"
       "1024th of the memory, each has from 4M to 64M)" },
+    { NULL, "clr-buffer", 0, TYPE_BUFFER, AT(clr_buffer), 0, FOR_LIVE, "TOTAL[/THREAD]",
+      "memory for events inside the traced process: all threads together, and what the busiest\n"
+      "may take of it, a power of two (default: 8M/1M)" },
     { NULL, "config", 'c', TYPE_TEXT, AT(config_path), 0, FOR_SERVICE, "FILE",
       "configuration of the service, JSON (default: /etc/tracerd.json if it is there)" },
     { "Other", "help", 'h', TYPE_COMMAND, COMMAND_HELP, 0, FOR_ALL, NULL, "this text" },
@@ -182,6 +186,7 @@ static int bad_value(const struct option_row *row, const char *value)
               row->type == TYPE_TIME       ? "a time like 10s, 500ms or 2m"
               : row->type == TYPE_SIZE     ? "a size like 4M or 512K"
               : row->type == TYPE_ROTATION ? "a size like 256M or a time like 10m"
+              : row->type == TYPE_BUFFER   ? TRD_BUFFER_HINT
                                            : "a process id");
     return EXIT_USAGE;
 }
@@ -223,6 +228,8 @@ static int set_option(struct options *options, const struct option_row *row, con
         return option_rotation(value, &options->rotate_bytes, &options->rotate_ns)
                    ? 0
                    : bad_value(row, value);
+    case TYPE_BUFFER:
+        return trd_buffer_parse(value, member) == 0 ? 0 : bad_value(row, value);
     }
     return EXIT_USAGE;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "buffer.h"
 #include "event.h"
 
 /* Exit codes; `run` ends with the command's own status instead of 0. */
@@ -75,6 +76,7 @@ struct options {
     uint64_t duration_ns;     /* 0 = until the end */
     uint64_t max_delay_ns;
     uint64_t kernel_buffer_bytes; /* per CPU; 0 = default */
+    struct trd_buffer clr_buffer; /* of a traced process; zeroes = the profiler's own default */
     bool summary;
     bool json; /* one object instead of text for people */
     bool quiet;

@@ -107,6 +107,16 @@ int profiler_environment_set_providers(const char *const *providers, size_t coun
                : -ENOMEM;
 }
 
+int profiler_environment_set_buffer(const struct trd_buffer *buffer)
+{
+    char text[32];
+
+    if (buffer->total_bytes == 0)
+        return 0;
+    (void)snprintf(text, sizeof(text), "%u/%u", buffer->total_bytes, buffer->ring_bytes);
+    return setenv(TRD_ENV_BUFFER, text, 1) == 0 ? 0 : -ENOMEM;
+}
+
 int profiler_environment_set_stamp(const char *clock)
 {
     if (!clock)

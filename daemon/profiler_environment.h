@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buffer.h"
+
 /*
  * Sets the variables of this process. A profiler that the environment names already keeps the main
  * slot; ours joins as notification-only (.NET 6 and later). 0, -ENOMEM, or -ENAMETOOLONG: the
@@ -24,6 +26,8 @@ int profiler_environment_set(const char *library, const char *socket_path, uint3
 int profiler_environment_set_methods(const char *const *patterns, size_t count, bool arguments);
 /* Which EventPipe providers; none = no variable. 0 or -ENOMEM. */
 int profiler_environment_set_providers(const char *const *providers, size_t count);
+/* Memory of its rings; zeroes = as the environment has it already. 0 or -ENOMEM. */
+int profiler_environment_set_buffer(const struct trd_buffer *buffer);
 /* How the profiler takes the time; NULL = as it does by itself. 0 or -ENOMEM. */
 int profiler_environment_set_stamp(const char *clock);
 /* The environment gives the main slot to another profiler: no method can be hooked then. */

@@ -10,8 +10,12 @@
 
 #include "ring.h"
 
-/* 0 or a negative errno. A second call keeps the first arena. */
-int arena_create(uint32_t ring_size, uint32_t ring_count);
+/*
+ * Rings may grow to ring_size, a power of two, as long as all of them together take no more than
+ * total_bytes; each thread has a smallest one whatever that makes. 0 or a negative errno. A second
+ * call keeps the first arena.
+ */
+int arena_create(uint32_t total_bytes, uint32_t ring_size, uint32_t ring_count);
 struct trd_arena *arena_get(void);
 int arena_fd(void);
 
@@ -19,7 +23,13 @@ int arena_fd(void);
 struct trd_ring *arena_take_ring(void);
 /* Its number in the arena. */
 uint32_t arena_ring_index(const struct trd_ring *ring);
-/* Gives the ring of an ended thread to the next one, if all of it was taken by the reader. */
+/* Its owner's: a larger window for what is written from `position` on. False if the ring is as
+ * large as it may be, or the process would have too little left for others. */
+bool arena_grow(struct trd_ring *ring, uint64_t position);
+/* The sender's: gives back the memory of windows that its owner has left and that were taken. */
+void arena_release_drained(struct trd_ring *ring);
+/* The sender's: gives the ring of an ended thread to the next one, and its memory back, if all of
+ * it was taken. */
 void arena_recycle(struct trd_ring *ring);
 
 /* Makes every thread pass a full barrier, so that a ring found idle stays silent about the past. */

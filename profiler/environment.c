@@ -13,9 +13,9 @@
 
 extern char **environ;
 
-static const char *const ours[] = { TRD_ENV_SOCKET,     TRD_ENV_CATEGORIES, TRD_ENV_LOG,
-                                    TRD_ENV_RING_BYTES, TRD_ENV_METHODS,    TRD_ENV_PROVIDERS,
-                                    TRD_ENV_STAMP,      TRD_ENV_FOLLOW,     TRD_ENV_ARGUMENTS };
+static const char *const ours[] = { TRD_ENV_SOCKET, TRD_ENV_CATEGORIES, TRD_ENV_LOG,
+                                    TRD_ENV_BUFFER, TRD_ENV_METHODS,    TRD_ENV_PROVIDERS,
+                                    TRD_ENV_STAMP,  TRD_ENV_FOLLOW,     TRD_ENV_ARGUMENTS };
 /* If CORECLR_PROFILER names this one. */
 static const char *const main_slot[] = { "CORECLR_ENABLE_PROFILING", "CORECLR_PROFILER",
                                          "CORECLR_PROFILER_PATH", "CORECLR_PROFILER_PATH_64",

@@ -56,21 +56,24 @@ static uint32_t parse_categories(const char *list)
     return mask;
 }
 
-static uint32_t ring_size_wanted(void)
+/* `said` by who attached; what is not said is as the environment has it. */
+static struct trd_buffer buffer_wanted(const struct trd_buffer *said)
 {
-    const char *text = getenv(TRD_ENV_RING_BYTES);
-    char *end = NULL;
-    unsigned long size;
+    const char *text = getenv(TRD_ENV_BUFFER);
+    struct trd_buffer buffer = { TRD_BUFFER_TOTAL_DEFAULT, TRD_RING_SIZE_DEFAULT };
 
-    if (!text || !*text)
-        return TRD_RING_SIZE_DEFAULT;
-    size = strtoul(text, &end, 10);
-    if (*end == '\0' && size >= TRD_RING_SIZE_MIN && size <= TRD_RING_SIZE_MAX &&
-        (size & (size - 1)) == 0)
-        return (uint32_t)size;
-    log_line("%s=%s is no power of two from %d to %d: %d is taken", TRD_ENV_RING_BYTES, text,
-             TRD_RING_SIZE_MIN, TRD_RING_SIZE_MAX, TRD_RING_SIZE_DEFAULT);
-    return TRD_RING_SIZE_DEFAULT;
+    if (said->total_bytes > 0)
+        return *said;
+    if (text && *text && trd_buffer_parse(text, &buffer) != 0)
+        log_line("%s=%s is not " TRD_BUFFER_HINT "; the default is taken", TRD_ENV_BUFFER, text);
+    return buffer;
+}
+
+static int create_arena(const struct trd_buffer *said)
+{
+    struct trd_buffer buffer = buffer_wanted(said);
+
+    return arena_create(buffer.total_bytes, buffer.ring_bytes, TRD_RING_COUNT_DEFAULT);
 }
 
 /* Events of these refer to neither method nor type. */
@@ -198,7 +201,8 @@ static void choose_for_good(uint32_t categories)
                      : 0;
 }
 
-static HRESULT start(void *unknown, const char *path, uint32_t categories, bool attached)
+static HRESULT start(void *unknown, const char *path, uint32_t categories,
+                     const struct trd_buffer *buffer, bool attached)
 {
     int result;
 
@@ -215,7 +219,7 @@ static HRESULT start(void *unknown, const char *path, uint32_t categories, bool 
     if (result == 0)
         result = in_flight_init();
     if (result == 0)
-        result = arena_create(ring_size_wanted(), TRD_RING_COUNT_DEFAULT);
+        result = create_arena(buffer);
     if (result == 0)
         result = writer_init(sender_wake);
     if (result == 0)
@@ -256,6 +260,7 @@ static bool is_taken(void)
 HRESULT profiler_start(void *unknown)
 {
     const char *path = getenv(TRD_ENV_SOCKET), *providers = getenv(TRD_ENV_PROVIDERS);
+    const struct trd_buffer not_said = { 0 };
     HRESULT hr;
 
     if (is_taken())
@@ -263,7 +268,7 @@ HRESULT profiler_start(void *unknown)
     if (providers)
         eventpipe_set_providers(providers, strlen(providers));
     hr = start(unknown, path && *path ? path : TRD_SOCKET_DEFAULT,
-               parse_categories(getenv(TRD_ENV_CATEGORIES)), false);
+               parse_categories(getenv(TRD_ENV_CATEGORIES)), &not_said, false);
     /* Everything in it has been read. */
     if (SUCCEEDED(hr))
         environment_clear(profiler.info, profiler.info_version);
@@ -273,14 +278,14 @@ HRESULT profiler_start(void *unknown)
 HRESULT profiler_attach(void *unknown, const void *client_data, UINT size)
 {
     char path[TRD_SOCKET_PATH_MAX] = TRD_SOCKET_DEFAULT;
-    uint32_t categories = TRD_CATEGORIES_DEFAULT;
+    struct trd_attach attach = { .categories = TRD_CATEGORIES_DEFAULT };
 
     if (is_taken())
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
     /* Whoever attaches without our client data gets the service's socket. */
-    if (client_data && size > 0 && trd_attach_decode(client_data, size, &categories, path) != 0)
+    if (client_data && size > 0 && trd_attach_decode(client_data, size, &attach, path) != 0)
         return E_FAIL;
-    return start(unknown, path, categories, true);
+    return start(unknown, path, attach.categories, &attach.buffer, true);
 }
 
 /*

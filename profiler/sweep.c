@@ -34,13 +34,11 @@ static uint32_t batch_extent(const uint8_t *bytes, uint64_t available, uint64_t 
 static int send_ring(struct connection *connection, struct trd_ring *ring, uint32_t index,
                      uint64_t head)
 {
-    uint64_t ring_size = arena_get()->ring_size;
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
     while (tail < head) {
-        uint64_t place = tail & (ring_size - 1);
-        uint64_t run = ring_size - place < head - tail ? ring_size - place : head - tail;
-        const uint8_t *bytes = trd_ring_bytes(ring) + place;
+        uint64_t run = head - tail;
+        const uint8_t *bytes = trd_ring_run(ring, arena_get()->ring_size, tail, &run);
         struct trd_batch batch = { .ring = index, .tid = ring->tid, .position = tail };
         uint64_t events;
         uint32_t size = batch_extent(bytes, run, &events);
@@ -54,6 +52,7 @@ static int send_ring(struct connection *connection, struct trd_ring *ring, uint3
         /* The kernel has it all: the writer may use the room again. */
         atomic_store_explicit(&ring->tail, tail, memory_order_release);
     }
+    arena_release_drained(ring);
     return 0;
 }
 

@@ -44,6 +44,14 @@ int writer_init(void (*wake)(void))
     return 0;
 }
 
+static void enter_window(struct writer_ring *owner, uint32_t window, uint64_t from)
+{
+    owner->bytes = trd_ring_window(owner->ring, window);
+    owner->mask = trd_ring_window_size(window) - 1;
+    owner->from = from;
+    owner->limit = 0;
+}
+
 static struct writer_ring *take_ring(void)
 {
     struct trd_ring *ring = arena_take_ring();
@@ -53,9 +61,7 @@ static struct writer_ring *take_ring(void)
         return NULL;
     owner = &views[arena_ring_index(ring)];
     owner->ring = ring;
-    owner->bytes = trd_ring_bytes(ring);
-    owner->mask = arena_get()->ring_size - 1;
-    owner->limit = 0;
+    enter_window(owner, 0, 0);
     owner->fence = arena_writers_fence();
     owner->woken = false;
     owner->kept = (struct writer_place){ 0 };
@@ -121,31 +127,46 @@ static bool drop(struct writer_ring *owner, enum trd_category category, uint64_t
     return false;
 }
 
+static void pad(struct writer_ring *owner, uint64_t position, uint64_t size)
+{
+    *(struct trd_event_head *)(owner->bytes + (position & owner->mask)) =
+        (struct trd_event_head){ .size = (uint32_t)size, .id = TRD_EVENT_PADDING };
+}
+
 /* Room for `size` contiguous bytes behind *position, which moves over the padding this needs. Up to
- * half of the ring, or to its end, what follows needs no other look. */
+ * half of the window, or to its end, what follows needs no other look. */
 static bool find_room(struct writer_ring *owner, uint64_t *position, uint32_t size)
 {
-    uint64_t ring_size = owner->mask + 1;
+    uint64_t window_size = owner->mask + 1;
     uint64_t tail = atomic_load_explicit(&owner->ring->tail, memory_order_acquire);
-    uint64_t to_end = ring_size - (*position & owner->mask);
+    uint64_t to_end = window_size - (*position & owner->mask);
     uint64_t padding = to_end < size ? to_end : 0;
     uint64_t end = *position + padding + size;
     uint64_t lap_end = ((*position + padding) | owner->mask) + 1;
-    bool above_half = end - tail > ring_size / 2;
+    uint64_t from = tail > owner->from ? tail : owner->from;
+    bool above_half = end - from > window_size / 2;
 
     if (above_half && !owner->woken)
         wake_sender();
     owner->woken = above_half;
-    if (end - tail > ring_size)
+    if (end - from > window_size)
         return false;
     if (padding) {
-        *(struct trd_event_head *)(owner->bytes + (*position & owner->mask)) =
-            (struct trd_event_head){ .size = (uint32_t)padding, .id = TRD_EVENT_PADDING };
+        pad(owner, *position, padding);
         *position += padding;
     }
-    owner->limit = tail + (above_half ? ring_size : ring_size / 2);
+    owner->limit = from + (above_half ? window_size : window_size / 2);
     if (owner->limit > lap_end)
         owner->limit = lap_end;
+    return true;
+}
+
+/* The reader is too slow for this window: on in a larger one, if there is memory for it. */
+static bool grow(struct writer_ring *owner, uint64_t position)
+{
+    if (!arena_grow(owner->ring, position))
+        return false;
+    enter_window(owner, atomic_load_explicit(&owner->ring->window, memory_order_relaxed), position);
     return true;
 }
 
@@ -179,8 +200,11 @@ __attribute__((cold, noinline)) bool writer_ring_make_room(struct writer_ring *o
 {
     bool untold = atomic_load_explicit(&owner->ring->untold, memory_order_relaxed) != 0;
 
+    uint32_t whole = size + (untold ? LOST_SIZE : 0);
+
     if (size > TRD_EVENT_SIZE_MAX - LOST_SIZE ||
-        !find_room(owner, position, size + (untold ? LOST_SIZE : 0)))
+        (!find_room(owner, position, whole) &&
+         !(grow(owner, *position) && find_room(owner, position, whole))))
         return drop(owner, category, ts);
     if (untold)
         *position = tell_lost(owner, *position, ts);

@@ -26,8 +26,9 @@
 struct writer_ring {
     _Alignas(64) _Atomic uintptr_t thread; /* pointer of the owner; 0 = none */
     struct trd_ring *ring;                 /* borrowed from the arena */
-    uint8_t *bytes;
+    uint8_t *bytes;                        /* of the window it writes to */
     uint64_t mask;
+    uint64_t from;  /* the window holds nothing before */
     uint64_t limit; /* records that end here or before fit, with nothing else to be done first */
     bool fence;
     bool woken;               /* asked for a sweep since the ring was last below half */

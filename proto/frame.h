@@ -18,7 +18,7 @@
 #include "ring.h"
 
 #define TRD_PROTOCOL_MAGIC 0x50445254u /* "TRDP" */
-#define TRD_PROTOCOL_VERSION 1
+#define TRD_PROTOCOL_VERSION 2
 /* Largest payload. A batch is cut to it by the sender; a longer frame ends the connection. */
 #define TRD_FRAME_SIZE_MAX (256 * 1024)
 /* Marks further apart than this would hold the timeline back for everybody. */
@@ -75,7 +75,7 @@ struct trd_hello {
     uint64_t instance;   /* tells two loads of the profiler into one process apart */
     uint16_t runtime[4]; /* major, minor, build, revision */
     uint32_t categories; /* mask of what this profiler can send */
-    uint32_t ring_size;
+    uint32_t ring_size;  /* what a ring may grow to */
     uint32_t ring_count;
     uint32_t events_revision; /* TRD_EVENTS_REVISION as the client knows it */
     uint64_t accounted;       /* events that earlier connections were sent or told to be lost */

@@ -1,5 +1,6 @@
 """Events per second that go from two threads through the profiler, the socket and the daemon to JSON lines without loss:
-`rate` raises them at a steady pace through the real library, with rings of the default size and larger ones.
+`rate` raises them at a steady pace through the real library, with the default buffer, with rings that cannot grow beyond
+64 KiB, and with a large buffer.
 
 Where it may, it runs with real-time priority, so that what is measured is the work and not what else the machine has to
 do; it takes a fraction of one core. Prints what was lost, what an event cost its thread, and the processor time of all
@@ -18,7 +19,7 @@ from house import BUILD, TRACERD, folder, parse, run  # noqa: E402
 
 SECONDS = int(os.environ.get("TRACERD_BENCH_SECONDS", "10"))
 RATE = int(os.environ.get("TRACERD_BENCH_RATE", "2000000"))
-RINGS = (65536, 131072, 1048576)  # the default; 8 MiB of 64 threads; one for those who have them
+BUFFERS = ("8M/1M", "8M/64K", "64M/8M")
 
 
 def processor_s():
@@ -36,11 +37,11 @@ def bench_rate():
     urgent = ["chrt", "-f", "1"] if os.geteuid() == 0 and shutil.which("chrt") else []
     print(f"{RATE} events/s from two threads, {SECONDS} s" + (", with real-time priority" if urgent else ""))
     program = (BUILD / "bin" / "tests" / "rate", BUILD / "lib" / "libtracerd_profiler.so", 2, RATE, SECONDS)
-    for ring in RINGS:
+    for buffer in BUFFERS:
         with folder() as place:
             before = processor_s()
-            out, _ = run(*urgent, TRACERD, "run", "-q", "--no-kernel", "-o", place / "out.ndjson", "--", *program,
-                         env={**os.environ, "TRACERD_RING_BYTES": str(ring)})
+            out, _ = run(*urgent, TRACERD, "run", "-q", "--no-kernel", "--clr-buffer", buffer, "-o", place / "out.ndjson", "--",
+                         *program)
             spent = processor_s() - before
             report, bye = json.loads(out), parse(last_line(pathlib.Path(place / "out.ndjson")))
         produced, delivered, lost = (int(bye[name]) for name in ("produced", "delivered", "lost"))
@@ -48,7 +49,7 @@ def bench_rate():
         # And one each for the start and the end of the program.
         assert report["events"] <= produced <= report["events"] + 2, (report, bye)
         assert report["events"] > 0
-        print(f"  rings of {ring // 1024:5} KiB: {lost / produced:8.4%} lost of {produced} in {report['seconds']:.1f} s, "
+        print(f"  --clr-buffer {buffer:6}: {lost / produced:8.4%} lost of {produced} in {report['seconds']:.1f} s, "
               f"{report['ns_per_event']:.0f} ns in the thread, {spent / produced * 1e9:.0f} ns of all processors")
 
 

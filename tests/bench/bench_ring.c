@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "arena.h"
+#include "buffer.h"
 #include "in_flight.h"
 #include "writer.h"
 
@@ -91,8 +92,8 @@ int main(void)
 {
     double clock_ns, number_ns, counted_ns, text_ns;
 
-    if (arena_create(TRD_RING_SIZE_DEFAULT, 4) != 0 || writer_init(wake) != 0 ||
-        in_flight_init() != 0)
+    if (arena_create(TRD_BUFFER_TOTAL_DEFAULT, TRD_RING_SIZE_DEFAULT, 4) != 0 ||
+        writer_init(wake) != 0 || in_flight_init() != 0)
         return 1;
     clock_ns = measure(read_clock);
     number_ns = measure(write_number);

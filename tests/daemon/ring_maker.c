@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "frame.h"
+
 static size_t make(uint8_t *out, uint16_t id, uint64_t ts_ns, const void *fixed, size_t size)
 {
     struct trd_event_head head = { .id = id, .ts_ns = ts_ns };
@@ -55,7 +57,7 @@ struct trd_arena *make_arena(uint32_t ring_size, uint32_t ring_count, int *out_f
     if (arena == MAP_FAILED)
         abort();
     arena->magic = TRD_ARENA_MAGIC;
-    arena->version = 1;
+    arena->version = TRD_PROTOCOL_VERSION;
     arena->ring_size = ring_size;
     arena->ring_count = ring_count;
     *out_fd = fd;
@@ -68,6 +70,14 @@ void free_arena(struct trd_arena *arena, int fd)
     close(fd);
 }
 
+void grow_ring(struct trd_arena *arena, uint32_t index)
+{
+    struct trd_ring *ring = trd_arena_ring(arena, arena->ring_size, index);
+
+    ring->window_from[ring->window + 1] = ring->head;
+    ring->window++;
+}
+
 void write_gc_end(struct trd_arena *arena, uint32_t index, uint32_t tid, uint64_t ts_ns,
                   uint32_t number)
 {
@@ -75,13 +85,15 @@ void write_gc_end(struct trd_arena *arena, uint32_t index, uint32_t tid, uint64_
     uint8_t record[64];
     size_t size = make_gc_end(record, ts_ns, number);
     uint64_t head = ring->head;
-    uint32_t room = arena->ring_size - (uint32_t)(head % arena->ring_size);
+    uint8_t *bytes = trd_ring_window(ring, ring->window);
+    uint32_t window_size = trd_ring_window_size(ring->window);
+    uint32_t room = window_size - (uint32_t)(head % window_size);
 
     ring->state = TRD_RING_OWNED;
     ring->tid = tid;
     if (room < size)
-        head += make_padding(trd_ring_bytes(ring) + head % arena->ring_size, room);
-    memcpy(trd_ring_bytes(ring) + head % arena->ring_size, record, size);
+        head += make_padding(bytes + head % window_size, room);
+    memcpy(bytes + head % window_size, record, size);
     ring->produced++;
     ring->head = head + size;
     if (arena->ring_used <= index)

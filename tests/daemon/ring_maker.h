@@ -20,5 +20,7 @@ void free_arena(struct trd_arena *arena, int fd);
 /* Makes ring `index` owned by `tid` and appends a clr:gc_end to it, wrapping as a writer does. */
 void write_gc_end(struct trd_arena *arena, uint32_t index, uint32_t tid, uint64_t ts_ns,
                   uint32_t number);
+/* What is written from now on lies in the next larger window. */
+void grow_ring(struct trd_arena *arena, uint32_t index);
 
 #endif

@@ -299,13 +299,76 @@ static void test_arena_of_a_dead_process_is_drained_over_its_end(void **state)
     free_arena(arena, fd);
 }
 
+#define GROWN (8 * RING_SIZE)
+
+/* Each window full to the last byte or not, and one of them left at once. */
+static void test_ring_that_grew_is_drained_window_by_window(void **state)
+{
+    static const uint32_t written[] = { 512, 100, 0, 2048 }; /* in windows of 16, 32, 64, 128 KiB */
+    struct trd_hello hello = { .ring_size = GROWN, .ring_count = 2 };
+    struct fixture *fixture = *state;
+    struct clr_arena mapped;
+    struct clr_arena_ring left;
+    uint32_t number = 0;
+    int fd;
+    struct trd_arena *arena = make_arena(GROWN, 2, &fd);
+    struct trd_ring *ring = trd_arena_ring(arena, GROWN, 1);
+
+    ring->head = ring->tail = 5 * RING_SIZE + 4096;
+    for (size_t window = 0; window < sizeof(written) / sizeof(written[0]); window++) {
+        if (window > 0)
+            grow_ring(arena, 1);
+        for (uint32_t i = 0; i < written[window]; i++, number++)
+            write_gc_end(arena, 1, 4242, 1000 + number, number);
+    }
+    assert_int_equal(clr_arena_map(&mapped, fd, &hello), 0);
+    assert_int_equal(clr_arena_ring(&mapped, 1, &left), 0);
+    clr_ring_drain(&fixture->ring, &mapped, 1, left.tail, left.head);
+    for (uint32_t i = 0; i < number; i++)
+        expect_gc_end(fixture, 1000 + i, i);
+    expect_nothing(fixture);
+    assert_int_equal(fixture->totals.bad_records, 0);
+    clr_arena_unmap(&mapped);
+    free_arena(arena, fd);
+}
+
+/* Whatever the head says of windows: bytes come from within the ring, and it ends. */
+static void test_arena_with_impossible_windows_stays_within_the_ring(void **state)
+{
+    struct trd_hello hello = { .ring_size = GROWN, .ring_count = 1 };
+    struct fixture *fixture = *state;
+    struct clr_arena mapped;
+    int fd;
+    struct trd_arena *arena = make_arena(GROWN, 1, &fd);
+    struct trd_ring *ring = trd_arena_ring(arena, GROWN, 0);
+    uint8_t *copy = malloc(2 * GROWN);
+
+    (void)fixture;
+    assert_non_null(copy);
+    assert_int_equal(clr_arena_map(&mapped, fd, &hello), 0);
+    srandom(11);
+    for (int turn = 0; turn < 2000; turn++) {
+        uint64_t from = (uint64_t)random() << (random() % 32);
+
+        ring->window = turn % 4 ? (uint32_t)random() % 13 : UINT32_MAX;
+        for (int i = 0; i < TRD_RING_WINDOWS_MAX; i++)
+            ring->window_from[i] =
+                random() % 2 ? from + (uint64_t)random() % GROWN : (uint64_t)random() << 31;
+        /* The mapping ends with this ring: beyond it is SIGSEGV or the sanitizer's word. */
+        clr_arena_copy(&mapped, 0, from, from + 2 * GROWN, copy);
+    }
+    free(copy);
+    clr_arena_unmap(&mapped);
+    free_arena(arena, fd);
+}
+
 static void test_arena_with_impossible_positions_is_refused(void **state)
 {
     static const uint64_t cases[][2] = {
-        { 16, 0 },              /* tail before head */
-        { 0, RING_SIZE + 16 },  /* more than the ring holds */
-        { 0, 8 },               /* unaligned */
-        { UINT64_MAX - 15, 0 }, /* wrapped */
+        { 16, 0 },                 /* tail before head */
+        { 0, 2 * RING_SIZE + 16 }, /* more than the ring holds */
+        { 0, 8 },                  /* unaligned */
+        { UINT64_MAX - 15, 0 },    /* wrapped */
     };
     struct clr_arena mapped;
     struct clr_arena_ring left;
@@ -337,7 +400,7 @@ static void test_arena_full_of_noise_ends(void **state)
 
     srandom(7);
     for (size_t i = 0; i < RING_SIZE; i++)
-        trd_ring_bytes(ring)[i] =
+        trd_ring_window(ring, 0)[i] =
             i % 16 < 4 ? (uint8_t[]){ 48, 0, 0, 0 }[i % 4] : (uint8_t)random();
     map(&mapped, fd);
     clr_ring_drain(&fixture->ring, &mapped, 0, 0, RING_SIZE);
@@ -416,6 +479,8 @@ int main(void)
         TEST(test_bytes_that_are_no_record_cost_the_rest_of_their_batch_only),
         TEST(test_closing_ring_ends_when_it_is_empty),
         TEST(test_arena_of_a_dead_process_is_drained_over_its_end),
+        TEST(test_ring_that_grew_is_drained_window_by_window),
+        TEST(test_arena_with_impossible_windows_stays_within_the_ring),
         TEST(test_arena_with_impossible_positions_is_refused),
         TEST(test_arena_is_quiet_when_nothing_is_begun_unsent_or_untold),
         TEST(test_arena_full_of_noise_ends),

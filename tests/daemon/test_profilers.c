@@ -131,7 +131,7 @@ static void client_batch(struct client *client, bool taken)
     struct trd_batch batch = { .tid = (uint32_t)getpid(), .position = client->sent };
 
     client_send(client, TRD_FRAME_BATCH, &batch, sizeof(batch),
-                trd_ring_bytes(ring) + client->sent % RING_SIZE, ring->head - client->sent, -1);
+                trd_ring_window(ring, 0) + client->sent % RING_SIZE, ring->head - client->sent, -1);
     client->sent = ring->head;
     if (taken)
         ring->tail = ring->head;

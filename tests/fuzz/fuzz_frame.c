@@ -108,9 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char path[TRD_SOCKET_PATH_MAX];
     struct trd_frame_head head;
     const uint8_t *payload, *at = bytes;
-    uint32_t categories;
+    struct trd_attach attach;
 
-    if (trd_attach_decode(bytes, size, &categories, path) == 0 && strlen(path) >= sizeof(path))
+    if (trd_attach_decode(bytes, size, &attach, path) == 0 &&
+        (strlen(path) >= sizeof(path) || !trd_buffer_is_sound(&attach.buffer)))
         abort();
     read_records(bytes, size);
     while (trd_frame_next(at, size - (size_t)(at - bytes), &head, &payload) == 1) {

@@ -211,12 +211,24 @@ int reader_event_next(const uint8_t **at, size_t *left, struct reader_event *out
     return 1;
 }
 
+/* By PROTOCOL.md: in the last window that begins at the position or before it. */
+static const uint8_t *byte_at(struct trd_ring *ring, uint64_t position)
+{
+    uint32_t window = ring->window;
+    uint64_t size;
+
+    while (window > 0 && ring->window_from[window] > position)
+        window--;
+    size = UINT64_C(16384) << window;
+    return (const uint8_t *)ring + size + position % size;
+}
+
 static int drain_ring(struct reader *reader, uint32_t index, uint8_t *copy,
                       void (*each)(void *context, uint32_t tid, const struct reader_event *event),
                       void *context)
 {
     struct trd_ring *ring = trd_arena_ring(reader->arena, reader->hello.ring_size, index);
-    uint64_t size = reader->hello.ring_size, head = ring->head;
+    uint64_t head = ring->head;
     uint64_t from = reader->seen[index] && reader->positions[index] > ring->tail
                         ? reader->positions[index]
                         : ring->tail;
@@ -225,10 +237,10 @@ static int drain_ring(struct reader *reader, uint32_t index, uint8_t *copy,
     size_t left;
     int result;
 
-    if (from > head || head - from > size)
+    if (from > head || head - from > 2 * (uint64_t)reader->hello.ring_size)
         return -EBADMSG;
     for (uint64_t i = from; i < head; i++)
-        copy[i - from] = trd_ring_bytes(ring)[i & (size - 1)];
+        copy[i - from] = *byte_at(ring, i);
     left = head - from;
     while ((result = reader_event_next(&at, &left, &event)) == 1)
         each(context, ring->tid, &event);
@@ -240,7 +252,7 @@ int reader_drain(struct reader *reader,
                  void *context)
 {
     uint32_t used = atomic_load(&reader->arena->ring_used);
-    uint8_t *copy = malloc(reader->hello.ring_size);
+    uint8_t *copy = malloc(2 * (size_t)reader->hello.ring_size);
     int result = copy ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; result == 0 && i < used && i < reader->hello.ring_count; i++)

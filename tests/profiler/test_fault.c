@@ -126,17 +126,16 @@ static void check_record(const struct trd_event_head *head, const uint8_t *fixed
 }
 
 /* As a reader would, and makes room: of old bytes that a writer must not leave in a record. */
-static void read_ring(struct trd_ring *ring, uint64_t size)
+static void read_ring(struct trd_ring *ring, uint32_t size)
 {
-    uint8_t *bytes = trd_ring_bytes(ring);
     uint64_t position = ring->tail, end = ring->head;
     struct trd_event_head head;
 
     TRACED_EXPECT(ring->dropped == 0);
     while (position < end) {
-        uint8_t *at = bytes + (position & (size - 1));
-        uint64_t left = size - (position & (size - 1));
-        int known = trd_event_check(at, left < end - position ? left : end - position, &head);
+        uint64_t left = end - position;
+        uint8_t *at = (uint8_t *)(uintptr_t)trd_ring_run(ring, size, position, &left);
+        int known = trd_event_check(at, left, &head);
 
         TRACED_EXPECT(known >= 0);
         if (known == 1)
@@ -169,7 +168,7 @@ static void set_environment(void)
     setenv(TRD_ENV_METHODS, "*", 1);
     setenv(TRD_ENV_ARGUMENTS, with_arguments ? "1" : "0", 1);
     /* Names without end fill a text each. */
-    setenv(TRD_ENV_RING_BYTES, "262144", 1);
+    setenv(TRD_ENV_BUFFER, "64M", 1);
 }
 
 /* Those that look at arguments and results. */

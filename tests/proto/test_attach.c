@@ -11,20 +11,23 @@
 
 #include "attach.h"
 
+static const struct trd_buffer buffer = { 8 << 20, 1 << 20 };
+
 static void test_attach_data_comes_back_from_any_alignment(void **state)
 {
     uint8_t bytes[TRD_ATTACH_SIZE_MAX + 8];
     char path[TRD_SOCKET_PATH_MAX];
-    uint32_t categories;
+    struct trd_attach read;
 
     (void)state;
     for (size_t shift = 0; shift < 8; shift++) {
-        int size = trd_attach_encode("/run/x/profiler.sock", 0x15, bytes + shift);
+        int size = trd_attach_encode("/run/x/profiler.sock", 0x15, &buffer, bytes + shift);
 
         assert_true(size > 0);
-        assert_int_equal(trd_attach_decode(bytes + shift, (size_t)size, &categories, path), 0);
+        assert_int_equal(trd_attach_decode(bytes + shift, (size_t)size, &read, path), 0);
         assert_string_equal(path, "/run/x/profiler.sock");
-        assert_int_equal(categories, 0x15);
+        assert_int_equal(read.categories, 0x15);
+        assert_memory_equal(&read.buffer, &buffer, sizeof(buffer));
     }
 }
 
@@ -33,20 +36,20 @@ static void test_attach_data_with_more_behind_it_is_read(void **state)
 {
     uint8_t bytes[2 * TRD_ATTACH_SIZE_MAX] = { 0 };
     char path[TRD_SOCKET_PATH_MAX];
-    uint32_t categories;
+    struct trd_attach read;
 
     (void)state;
-    assert_true(trd_attach_encode("/s", 1, bytes) > 0);
-    assert_int_equal(trd_attach_decode(bytes, sizeof(bytes), &categories, path), 0);
+    assert_true(trd_attach_encode("/s", 1, &buffer, bytes) > 0);
+    assert_int_equal(trd_attach_decode(bytes, sizeof(bytes), &read, path), 0);
     assert_string_equal(path, "/s");
 }
 
 static void test_attach_data_cut_anywhere_is_refused(void **state)
 {
     uint8_t bytes[TRD_ATTACH_SIZE_MAX];
-    int size = trd_attach_encode("/run/tracerd/profiler.sock", 1, bytes);
+    int size = trd_attach_encode("/run/tracerd/profiler.sock", 1, &buffer, bytes);
     char path[TRD_SOCKET_PATH_MAX];
-    uint32_t categories;
+    struct trd_attach read;
 
     (void)state;
     for (int cut = 0; cut < size; cut++) {
@@ -54,7 +57,7 @@ static void test_attach_data_cut_anywhere_is_refused(void **state)
 
         assert_non_null(copy);
         memcpy(copy, bytes, (size_t)cut);
-        assert_int_equal(trd_attach_decode(copy, (size_t)cut, &categories, path), -EBADMSG);
+        assert_int_equal(trd_attach_decode(copy, (size_t)cut, &read, path), -EBADMSG);
         free(copy);
     }
 }
@@ -64,13 +67,13 @@ static int decode_with(void (*change)(struct trd_attach *attach, char *path))
     uint8_t bytes[TRD_ATTACH_SIZE_MAX + 64] = { 0 };
     char path[TRD_SOCKET_PATH_MAX];
     struct trd_attach attach;
-    uint32_t categories;
+    struct trd_attach read;
 
-    assert_true(trd_attach_encode("/run/tracerd/profiler.sock", 1, bytes) > 0);
+    assert_true(trd_attach_encode("/run/tracerd/profiler.sock", 1, &buffer, bytes) > 0);
     memcpy(&attach, bytes, sizeof(attach));
     change(&attach, (char *)bytes + sizeof(attach));
     memcpy(bytes, &attach, sizeof(attach));
-    return trd_attach_decode(bytes, sizeof(bytes), &categories, path);
+    return trd_attach_decode(bytes, sizeof(bytes), &read, path);
 }
 
 static void leave(struct trd_attach *attach, char *path)
@@ -89,6 +92,12 @@ static void change_version(struct trd_attach *attach, char *path)
 {
     (void)path;
     attach->version++;
+}
+
+static void ask_for_a_small_ring(struct trd_attach *attach, char *path)
+{
+    (void)path;
+    attach->buffer.ring_bytes = TRD_RING_SIZE_MIN / 2;
 }
 
 static void have_no_path(struct trd_attach *attach, char *path)
@@ -121,6 +130,7 @@ static void test_attach_data_that_nobody_encodes_is_refused(void **state)
     assert_int_equal(decode_with(leave), 0);
     assert_int_equal(decode_with(change_magic), -EBADMSG);
     assert_int_equal(decode_with(change_version), -EBADMSG);
+    assert_int_equal(decode_with(ask_for_a_small_ring), -EBADMSG);
     assert_int_equal(decode_with(have_no_path), -EBADMSG);
     assert_int_equal(decode_with(claim_everything), -EBADMSG);
     assert_int_equal(decode_with(end_early), -EBADMSG);
@@ -131,17 +141,17 @@ static void test_attach_path_fits_exactly_or_is_refused(void **state)
 {
     uint8_t bytes[TRD_ATTACH_SIZE_MAX];
     char longest[TRD_SOCKET_PATH_MAX + 1], path[TRD_SOCKET_PATH_MAX];
-    uint32_t categories;
+    struct trd_attach read;
     int size;
 
     (void)state;
     memset(longest, 'p', sizeof(longest));
     longest[TRD_SOCKET_PATH_MAX] = '\0';
-    assert_int_equal(trd_attach_encode(longest, 1, bytes), -ENAMETOOLONG);
+    assert_int_equal(trd_attach_encode(longest, 1, &buffer, bytes), -ENAMETOOLONG);
     longest[TRD_SOCKET_PATH_MAX - 1] = '\0';
-    size = trd_attach_encode(longest, 1, bytes);
+    size = trd_attach_encode(longest, 1, &buffer, bytes);
     assert_int_equal(size, (int)TRD_ATTACH_SIZE_MAX);
-    assert_int_equal(trd_attach_decode(bytes, (size_t)size, &categories, path), 0);
+    assert_int_equal(trd_attach_decode(bytes, (size_t)size, &read, path), 0);
     assert_string_equal(path, longest);
 }
 

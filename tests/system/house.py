@@ -272,7 +272,7 @@ def _main():
         assert bool(inspect.signature(test).parameters) == bool(runtime), "runtime given or missing"
         if name.startswith("test_"):
             # Where every event is counted, a busy machine must not be the answer; who looks at rings says so.
-            os.environ.setdefault("TRACERD_RING_BYTES", str(1 << 20))
+            os.environ.setdefault("TRACERD_CLR_BUFFER", "64M/4M")
         test(*runtime)
     except Exception as problem:
         # `need` may have been raised by the other copy of this module, the one the test imported.

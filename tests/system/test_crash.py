@@ -13,7 +13,7 @@ KILLS = int(os.environ.get("TRACERD_TEST_KILLS", "5"))  # per runtime
 THREADS = 4
 COUNTER_BYTES = 64
 # Room for seconds of a machine that does not let the sender run: what is shown is that nothing written is lost.
-RING_BYTES = 4 << 20
+BUFFER = "64M/4M"
 
 
 def counted(path, threads=THREADS):
@@ -32,7 +32,7 @@ def crasher(place, runtime, how):
     """`tracerd run` of it, and its pid; it has begun to throw."""
     process = start(TRACERD, "run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--clr", "exception", "--",
                     *managed(runtime, "crasher", place / "counters", THREADS, how),
-                    env={**os.environ, "TRACERD_RING_BYTES": str(RING_BYTES)}, preexec_fn=no_core)
+                    env={**os.environ, "TRACERD_CLR_BUFFER": BUFFER}, preexec_fn=no_core)
     with stopped_at_end(process):
         word, pid = process.stdout.readline().split()
         assert word == "ready"

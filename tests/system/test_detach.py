@@ -3,7 +3,7 @@
 import os
 
 from house import Timeline, finish, folder, managed, start, stopped_at_end, wait_until
-from test_crash import RING_BYTES, counted
+from test_crash import BUFFER, counted
 from test_life import attached, detach, state_of
 
 TURNS = int(os.environ.get("TRACERD_TEST_ATTACHES", "20"))
@@ -28,7 +28,7 @@ def test_program_under_load_is_attached_to_twenty_times_and_each_time_counts_hol
     with folder() as place:
         counters = place / "counters"
         program = start(*managed(runtime, "crasher", counters, THREADS, "wait"),
-                        env={**os.environ, "TRACERD_RING_BYTES": str(RING_BYTES)})
+                        env={**os.environ, "TRACERD_CLR_BUFFER": BUFFER})
         with stopped_at_end(program):
             word, pid = program.stdout.readline().split()
             assert word == "ready"

@@ -177,7 +177,7 @@ def test_sources_burst_of_several_threads_comes_whole(runtime):
         return
     # Rings that hold all of it, so that a busy machine loses nothing either.
     timeline, report = trace(runtime, "sources", 10000, 4, clr="runtime", options=SOURCES,
-                             env={**os.environ, "TRACERD_RING_BYTES": str(1 << 20)})
+                             env={**os.environ, "TRACERD_CLR_BUFFER": "64M/4M"})
     ticks = timeline.events("Tracerd-Test:Tick", report["pid"])
     lost = sum(record["n"] for record in timeline.kind("lost"))
     assert len(ticks) == report["ticks"] == 10000 and lost == 0, (len(ticks), lost)

@@ -177,7 +177,7 @@ def test_methods_compiled_while_the_ring_was_full_are_named_all_the_same(runtime
         options = ("--no-kernel", "--clr", "gc", "--methods", "System.IO.*,Tracerd.Managed.Idle.Throw",
                    "--max-delay", "30s", "-o", place / "out.ndjson")
         idle = Idle(runtime, prefix=(TRACERD, "run", *options, "--"), env={
-            **os.environ, "TRACERD_RING_BYTES": "16384",
+            **os.environ, "TRACERD_CLR_BUFFER": "64K/16K",
             # A method compiled once more would be named once more.
             "DOTNET_TieredCompilation": "0", "COMPlus_TieredCompilation": "0"})
         with stopped_at_end(idle.process):

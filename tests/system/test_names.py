@@ -7,11 +7,11 @@ import pathlib
 from house import BUILD, Idle, Timeline, attached, finish, folder, host, managed, report_of, start, stopped_at_end, tracerd
 
 TEXT_MAX = 1023  # TRD_TEXT_MAX without the NUL
-RING_BYTES = "4194304"  # thousands of definitions within a few milliseconds
+BUFFER = "64M/4M"  # thousands of definitions within a few milliseconds
 
 
 def trace(runtime, program, *arguments, options=()):
-    environment = dict(os.environ, TRACERD_RING_BYTES=RING_BYTES)
+    environment = dict(os.environ, TRACERD_CLR_BUFFER=BUFFER)
     with folder() as place:
         out, _ = tracerd("run", "--no-kernel", "-o", place / "out.ndjson", *options, "--",
                          *managed(runtime, program, *arguments), env=environment)

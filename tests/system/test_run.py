@@ -10,8 +10,8 @@ from house import BUILD, TRACERD
 
 
 PATIENT = ("--max-delay", "30s")  # where order is the question, a busy machine must not be the answer
-SMALLEST_RING = 16384  # TRD_RING_SIZE_MIN
-ROOMY = {**os.environ, "TRACERD_RING_BYTES": str(4 << 20)}  # nor must it where every event is counted
+SMALLEST_BUFFER = "64K/16K"
+ROOMY = {**os.environ, "TRACERD_CLR_BUFFER": "64M/4M"}  # nor must it where every event is counted
 
 
 def trace(command, *options, expected=0, **keywords):
@@ -193,7 +193,7 @@ def test_run_storm_kept_and_lost_are_what_was_made(runtime):
         script = "(kill -STOP $PPID; \"$@\"; kill -CONT $PPID)"
         out, _ = tracerd("run", "-q", "-o", place / "out.ndjson", "--no-kernel", "--clr", "exception", "--", "sh", "-c",
                          script, "sh", *managed(runtime, "storm", 4, 2000),
-                         env={**os.environ, "TRACERD_RING_BYTES": str(SMALLEST_RING)})
+                         env={**os.environ, "TRACERD_CLR_BUFFER": SMALLEST_BUFFER})
         timeline = Timeline(place / "out.ndjson")
     report = report_of(out)
     steps = [timeline.count(f"clr:exception_{step}", report["pid"]) for step in ("thrown", "from", "caught")]

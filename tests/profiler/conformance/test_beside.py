@@ -11,7 +11,7 @@ from matrix import observe, read_to, row, say
 
 BYSTANDER = BUILD / "lib" / "libbystander.so"
 NOTIFIES, REFUSES, DETACHES = 1, 2, 4  # the parts of bystander.c
-LARGE_RING = {"TRACERD_RING_BYTES": str(1 << 20)}
+LARGE_RING = {"TRACERD_CLR_BUFFER": "64M/4M"}
 E_FAIL = 0x80004005
 
 

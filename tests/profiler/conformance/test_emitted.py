@@ -4,7 +4,7 @@ import collections
 
 from matrix import observe, row
 
-LARGE_RING = {"TRACERD_RING_BYTES": str(4 << 20)}  # a row about names, not about what a full ring does
+LARGE_RING = {"TRACERD_CLR_BUFFER": "64M/4M"}  # a row about names, not about what a full ring does
 
 
 def thrown_types(cell):

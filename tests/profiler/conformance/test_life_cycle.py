@@ -57,7 +57,7 @@ def test_conformance_enum_in_suspend_in_every_slot():
             service = Service(stack, place) if mode != ATTACH else None
             process = stack.enter_context(stopped_at_end(
                 start(*managed(runtime, "conformance", "collecting"), stdin=subprocess.PIPE,
-                      env=with_our_profiler(mode, place / "run" / "profiler.sock", TRACERD_RING_BYTES=str(1 << 20)))))
+                      env=with_our_profiler(mode, place / "run" / "profiler.sock", TRACERD_CLR_BUFFER="64M/4M"))))
             pid = wait_until_ready(process)
             say(process, "go")
             tids = {int(tid) for tid in read_to(process, "holding")[-1].split()[1:]}

@@ -9,7 +9,7 @@ from matrix import ATTACH, STARTUP, NotThere, observe, row, unavailable
 CALLS = 100
 LARGE = 20
 OURS = "Tracerd.Managed.Borders"
-LARGE_RING = {"TRACERD_RING_BYTES": str(1 << 20)}
+LARGE_RING = {"TRACERD_CLR_BUFFER": "64M/4M"}
 
 
 def crossings(cell):

@@ -4,7 +4,7 @@ from matrix import NotThere, observe, row, unavailable
 
 SOURCE = "Tracerd-Conformance"
 TICKS = 10000
-LARGE_RING = {"TRACERD_RING_BYTES": str(4 << 20)}  # a row about what arrives, not about what a full ring does
+LARGE_RING = {"TRACERD_CLR_BUFFER": "64M/4M"}  # a row about what arrives, not about what a full ring does
 
 
 def test_conformance_ep_burst_in_every_slot():

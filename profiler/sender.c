@@ -254,7 +254,8 @@ static int serve(const struct trd_welcome *welcome)
         if (result == 0)
             result = sweep(&sender.connection);
         elt_tell_untold();
-        if (result == 0)
+        /* Whoever was told to detach is woken by nobody. */
+        if (result == 0 && !should_finish())
             has_spoken = wait_for_work(interval_ms);
     }
     if (result == 0)

@@ -20,6 +20,7 @@
 #define WAIT_NO_ROOM_MS 2
 #define MISLED_MAX 8
 #define READER_NICE (-15)
+#define LOOP_PRIORITY 1
 /* Nothing can be waited for on a ring that is not there yet: its CPU is off. */
 #define ABSENT_NS UINT64_C(1000000000)
 
@@ -137,15 +138,15 @@ static void wait_for(struct reader_thread *thread, bool *out_woken)
 
 /* Priority */
 
-/* Just before everybody else of this process, who may have been started as real-time already. */
+/* Before the loop when that hurries, and before who was started as real-time already. */
 static int go_first(void)
 {
     struct sched_param param;
     int policy;
 
     if (pthread_getschedparam(pthread_self(), &policy, &param) == 0 &&
-        param.sched_priority < sched_get_priority_max(SCHED_FIFO)) {
-        param.sched_priority++;
+        param.sched_priority + LOOP_PRIORITY < sched_get_priority_max(SCHED_FIFO)) {
+        param.sched_priority += LOOP_PRIORITY + 1;
         if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
             return POLICY_FIRST;
     }

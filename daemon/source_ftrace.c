@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ struct ftrace_source {
     struct ftrace_reader *reader; /* owned; NULL before the start and after the stop */
     uv_async_t news;              /* the readers have read */
     pid_t loop_tid;
-    int calm_nice; /* of the loop's thread, as it was started */
+    int calm_nice, calm_policy; /* of the loop's thread, as it was started */
     _Atomic bool hurries;
 };
 
@@ -230,6 +231,28 @@ static void on_news(uv_async_t *async)
     pipeline_pump(ftrace->pipeline);
 }
 
+/* Groups of processes share a core whatever the nice values in them, hence real-time; what is
+ * started meanwhile does not inherit it. The kernel leaves the others a twentieth at least. */
+static bool hurry(const struct ftrace_source *ftrace)
+{
+    const struct sched_param first = { .sched_priority = 1 };
+
+    if (ftrace->calm_policy != SCHED_OTHER) /* we were started as something else */
+        return true;
+    return sched_setscheduler(ftrace->loop_tid, SCHED_RR | SCHED_RESET_ON_FORK, &first) == 0 ||
+           setpriority(PRIO_PROCESS, (id_t)ftrace->loop_tid, HURRY_NICE) == 0;
+}
+
+static bool calm_down(const struct ftrace_source *ftrace)
+{
+    const struct sched_param none = { 0 };
+
+    if (ftrace->calm_policy != SCHED_OTHER)
+        return true;
+    (void)sched_setscheduler(ftrace->loop_tid, SCHED_OTHER, &none);
+    return setpriority(PRIO_PROCESS, (id_t)ftrace->loop_tid, ftrace->calm_nice) == 0;
+}
+
 /* Those who make more than we can decode have to make less for a moment. The loop itself might not
  * get to it. */
 static void choose_pace(struct ftrace_source *ftrace)
@@ -240,7 +263,7 @@ static void choose_pace(struct ftrace_source *ftrace)
 
     if (hurries == hurried || !atomic_compare_exchange_strong(&ftrace->hurries, &hurried, hurries))
         return;
-    if (setpriority(PRIO_PROCESS, (id_t)ftrace->loop_tid, hurries ? HURRY_NICE : ftrace->calm_nice))
+    if (!(hurries ? hurry(ftrace) : calm_down(ftrace)))
         log_verbose("events come faster than they are decoded, and this user may not go first");
 }
 
@@ -349,6 +372,8 @@ static void stop(struct source *source)
     (void)tracefs_write(&ftrace->instance, "tracing_on", "0");
     ftrace_reader_destroy(ftrace->reader);
     ftrace->reader = NULL;
+    if (atomic_exchange(&ftrace->hurries, false))
+        (void)calm_down(ftrace);
     for (size_t i = 0; i < ftrace->cpu_count; i++)
         ftrace_cpu_finish(&ftrace->cpus[i]);
     if (pipeline_takes_pages(ftrace->pipeline))
@@ -474,6 +499,7 @@ int source_ftrace_open(struct pipeline *pipeline, const struct options *options,
     ftrace->source.owns_schemas = true;
     ftrace->pipeline = pipeline;
     ftrace->loop_tid = gettid();
+    ftrace->calm_policy = sched_getscheduler(0);
     ftrace->calm_nice = getpriority(PRIO_PROCESS, 0);
     result = set_up(ftrace, options, pids, pid_count);
     if (result != 0) {

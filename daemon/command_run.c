@@ -299,6 +299,7 @@ static int run_pipeline(struct run *run)
     int result;
 
     name_output(run);
+    run->options.pid = run->child.pid;
     init_loop(run);
     result = pipeline_create(&run->pipeline, &run->loop, &run->options, on_done, run);
     if (result == 0) {

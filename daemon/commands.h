@@ -8,6 +8,7 @@ int command_run(const struct options *options);
 int command_attach(const struct options *options);
 int command_replay(const struct options *options);
 int command_doctor(const struct options *options);
+int command_trigger(const struct options *options);
 int command_service(const struct options *options);
 
 #endif

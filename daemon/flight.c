@@ -57,7 +57,8 @@ static bool make_room(void *context)
 
 /* The trigger */
 
-static void fire(struct flight *flight, const struct flight_cause *cause)
+/* What became of it, as a line. */
+static const char *fire(struct flight *flight, const struct flight_cause *cause)
 {
     uint64_t now_ns = clock_now_ns();
 
@@ -67,16 +68,17 @@ static void fire(struct flight *flight, const struct flight_cause *cause)
         flight->suppressed_since++;
         log_verbose("%s: the last recording is too recent",
                     cause->event ? cause->event : cause->kind);
-        return;
+        return "too soon behind the last recording: counted\n";
     }
     flight->counts.triggers++;
     flight->fired_ns = now_ns;
     if (flight_recording_start(flight, cause)) {
         flight->suppressed_since = 0;
-        return;
+        return "recording\n";
     }
     flight->counts.failed++;
     pipeline_set_partial(flight->pipeline);
+    return "the recording cannot be written: tracerd says why\n";
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
@@ -84,7 +86,15 @@ static void on_signal(uv_signal_t *handle, int signal)
     const struct flight_cause cause = { .kind = "signal", .ts_ns = clock_now_ns() };
 
     (void)signal;
-    fire(handle->data, &cause);
+    (void)fire(handle->data, &cause);
+}
+
+static const char *on_command(void *context)
+{
+    const struct flight_cause cause = { .kind = "command", .ts_ns = clock_now_ns() };
+    struct flight *flight = context;
+
+    return flight->is_ending ? "it is ending\n" : fire(flight, &cause);
 }
 
 /* What was there before we came is no news. */
@@ -124,11 +134,11 @@ static void record(struct sink *sink, const struct trd_record *record)
 
     keep_event(flight, record);
     if (fires(flight, record))
-        fire(flight,
-             &(struct flight_cause){
-                 .kind = "event",
-                 .event = record->name ? record->name : record->schema->full_name,
-                 .ts_ns = record->ts_ns + (record->kind == TRD_KIND_SPAN ? record->dur_ns : 0) });
+        (void)fire(flight, &(struct flight_cause){
+                               .kind = "event",
+                               .event = record->name ? record->name : record->schema->full_name,
+                               .ts_ns = record->ts_ns +
+                                        (record->kind == TRD_KIND_SPAN ? record->dur_ns : 0) });
 }
 
 /* A page without what nobody wrote into it. */
@@ -225,9 +235,9 @@ static void free_flight(struct flight *flight)
     free(flight);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_part_closed(void *context)
 {
-    struct flight *flight = handle->data;
+    struct flight *flight = context;
     struct pipeline *pipeline = flight->pipeline;
 
     if (--flight->open_handles > 0)
@@ -239,8 +249,15 @@ static void on_closed(uv_handle_t *handle)
     free_flight(flight);
 }
 
+static void on_closed(uv_handle_t *handle)
+{
+    on_part_closed(handle->data);
+}
+
 static void close_handles(struct flight *flight)
 {
+    if (flight->has_control)
+        flight_control_close(&flight->control);
     uv_close((uv_handle_t *)&flight->timer, on_closed);
     uv_close((uv_handle_t *)&flight->signal, on_closed);
 }
@@ -322,6 +339,11 @@ static void open_handles(struct flight *flight)
     flight->signal.data = flight;
     flight->open_handles = 2;
     uv_unref((uv_handle_t *)&flight->signal);
+    flight->control = (struct flight_control){ .fire = on_command,
+                                               .on_closed = on_part_closed,
+                                               .context = flight };
+    flight->has_control = flight_control_open(&flight->control, loop, flight->options->pid);
+    flight->open_handles += flight->has_control;
     uv_timer_start(&flight->timer, on_tick, TICK_MS, TICK_MS);
     uv_signal_start(&flight->signal, on_signal, SIGUSR1);
 }

@@ -6,6 +6,7 @@
 #define TRACERD_DAEMON_FLIGHT_PRIVATE_H
 
 #include "flight.h"
+#include "flight_control.h"
 #include "flight_known.h"
 #include "flight_window.h"
 #include "pipeline.h"
@@ -48,6 +49,8 @@ struct flight {
     struct flight_counts counts;
     uv_timer_t timer;
     uv_signal_t signal;
+    struct flight_control control;
+    bool has_control;
     unsigned open_handles;
 };
 

@@ -30,6 +30,8 @@ int main(int argc, char **argv)
         return command_replay(&options);
     case COMMAND_DOCTOR:
         return command_doctor(&options);
+    case COMMAND_TRIGGER:
+        return command_trigger(&options);
     case COMMAND_SERVICE:
         return command_service(&options);
     }

@@ -22,6 +22,7 @@
 #define FOR_REPLAY (1u << COMMAND_REPLAY)
 #define FOR_SERVICE (1u << COMMAND_SERVICE)
 #define FOR_DOCTOR (1u << COMMAND_DOCTOR)
+#define FOR_TRIGGER (1u << COMMAND_TRIGGER)
 #define FOR_LIVE (FOR_RUN | FOR_ATTACH)
 #define FOR_STREAM (FOR_LIVE | FOR_REPLAY)
 #define FOR_ALL (FOR_STREAM | FOR_SERVICE | FOR_DOCTOR)
@@ -72,7 +73,8 @@ static const struct option_row rows[] = {
       "print what happened, and what is missing, on standard error at the end" },
     { NULL, "json", 0, TYPE_FLAG, AT(json), 0, FOR_DOCTOR, NULL,
       "one JSON object instead of text" },
-    { NULL, "quiet", 'q', TYPE_FLAG, AT(quiet), 0, FOR_ALL, NULL, "only errors on standard error" },
+    { NULL, "quiet", 'q', TYPE_FLAG, AT(quiet), 0, FOR_ALL | FOR_TRIGGER, NULL,
+      "only errors on standard error" },
     { NULL, "verbose", 'v', TYPE_COUNTER, AT(verbose), 0, FOR_ALL, NULL,
       "say more on standard error" },
     { "What to trace", "event", 'e', TYPE_LIST, AT(events), AT(event_count), FOR_STREAM,
@@ -122,7 +124,7 @@ static const struct option_row rows[] = {
       "how long a recording goes on behind its trigger (default: 5s)" },
     { NULL, "flight-every", 0, TYPE_TIME, AT(flight_every_ns), 0, FOR_LIVE, "TIME",
       "no recording sooner behind the last one; triggers in between are counted (default: 60s)" },
-    { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH | FOR_DOCTOR, "PID",
+    { "Live", "pid", 0, TYPE_PID, AT(pid), 0, FOR_ATTACH | FOR_DOCTOR | FOR_TRIGGER, "PID",
       "attach to a running .NET process" },
     { NULL, "duration", 0, TYPE_TIME, AT(duration_ns), 0, FOR_LIVE, "TIME",
       "stop after TIME: 10s, 500ms, 2m (default: when the process ends, or Ctrl-C)" },
@@ -294,7 +296,8 @@ static int parse_command(struct options *options, const char *word)
     } words[] = { { "run", COMMAND_RUN, false },
                   { "replay", COMMAND_REPLAY, false },
                   { "convert", COMMAND_REPLAY, true }, /* a replay that goes to files */
-                  { "doctor", COMMAND_DOCTOR, false } };
+                  { "doctor", COMMAND_DOCTOR, false },
+                  { "trigger", COMMAND_TRIGGER, false } };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(word, words[i].word) == 0) {
@@ -303,7 +306,7 @@ static int parse_command(struct options *options, const char *word)
             return 0;
         }
     log_error(
-        "there is no command \"%s\"; run, replay, convert and doctor are known, --pid PID attaches",
+        "there is no command \"%s\"; run, replay, convert, doctor and trigger are known, --pid PID attaches",
         word);
     return EXIT_USAGE;
 }
@@ -363,7 +366,8 @@ int options_check_rotation(struct options *options)
 
 static int check(const struct options *options, uint64_t given)
 {
-    static const char *const names[] = { "the service", "--pid", "run", "replay", "doctor" };
+    static const char *const names[] = { "the service", "--pid",  "run",
+                                         "replay",      "doctor", "trigger" };
 
     if (options->command == COMMAND_HELP || options->command == COMMAND_VERSION)
         return 0;
@@ -500,6 +504,7 @@ void options_print_help(void)
         "tracerd replay [options] FILE…       trace.dat files and own recordings, merged\n"
         "tracerd convert [options] FILE… -o OUT   the same, into files\n"
         "tracerd doctor [--pid PID]           what works here, step by step, and what to do about the rest\n"
+        "tracerd trigger [--pid PID]          fires the flight recorder of PID, or all there are\n"
         "tracerd [-c FILE]                    the service: profilers and consumers on sockets\n");
     for (size_t i = 0; i < ROW_COUNT; i++)
         print_row(&rows[i]);

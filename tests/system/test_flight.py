@@ -235,6 +235,27 @@ def test_flight_signals_too_soon_are_counted():
                          if int(trigger_of(first)["ts"]) < begin < int(trigger_of(second)["ts"])}
 
 
+def test_flight_fires_at_a_command_for_its_process():
+    need_kernel()
+    with folder() as place:
+        idle = Idle("10")
+        said = tracerd("trigger", "--pid", idle.pid, expected=3)[1]
+        assert "no flight recorder answers" in said, said
+        with armed(idle, place / "out.ndjson", "--flight", "2s", "--after", "200ms") as process:
+            said = tracerd("trigger", "--pid", idle.pid)[1]
+            assert "recording" in said, said
+            wait_for_line(process, "recorded")
+            said = tracerd("trigger", "--pid", idle.pid)[1]
+            assert "too soon" in said, said
+            said, _ = end(process)
+        idle.end()
+        timeline = Timeline(place / "out.000001.ndjson")
+        tracerd("trigger", "--pid", idle.pid, expected=3)
+    timeline.check_sums()
+    assert trigger_of(timeline)["args"]["cause"] == "command"
+    assert "1 recordings" in said and "1 triggers" in said, said
+
+
 def test_flight_a_killed_application_is_recorded_to_its_last_event():
     need_kernel()
     with folder() as place:
@@ -264,8 +285,8 @@ def test_flight_of_a_command_holds_its_memory_under_load():
         with stopped_at_end(process):
             wait_for_line(process, "recorded")
             status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
-            out, said = finish(process)
-            report = report_of(out)
+            said = process.stderr.read()  # what follows may have been read together with that line
+            report = report_of(finish(process)[0])
         timeline = Timeline(place / "out.000001.ndjson")
     top_kb = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])
     assert top_kb < 64 * 1024, f"a window of 4 MiB took {top_kb} kB"

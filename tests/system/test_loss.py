@@ -12,6 +12,7 @@ from house import (TRACEFS, TRACERD, Timeline, finish, folder, instances, manage
                    wait_for_line, wait_until)
 from test_crash import counted
 from test_life import with_profiler
+from test_run import SMALLEST_BUFFER
 from test_service import connect, service, stop
 
 # Makes as many system calls as it is told, then waits for the next word in silence.
@@ -52,7 +53,9 @@ class Caller:
 
     def end(self, status):
         self.tracerd.send_signal(signal.SIGINT)
-        return finish(self.tracerd, status)[1]
+        said = self.tracerd.stderr.read()
+        finish(self.tracerd, status)
+        return said
 
 
 def check_kernel(timeline, made, lost):
@@ -149,7 +152,7 @@ def test_loss_between_a_killed_service_and_the_next_is_told(runtime):
             lines = open_stream(stack, place)
             program = stack.enter_context(stopped_at_end(
                 start(*managed(runtime, "crasher", counters, THREADS, "wait"),
-                      env={**with_profiler(place / "run" / "profiler.sock"), "TRACERD_RING_BYTES": "4096"})))
+                      env={**with_profiler(place / "run" / "profiler.sock"), "TRACERD_CLR_BUFFER": SMALLEST_BUFFER})))
             pid = int(program.stdout.readline().split()[1])
             seen = thrown_in(lines, pid, 100)
             assert seen == 100

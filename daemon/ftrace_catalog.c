@@ -8,7 +8,6 @@
 #include "log.h"
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
-#define KALLSYMS_PATH "/proc/kallsyms"
 
 /* They are not switched on, they come with what causes them, like a write to trace_marker. */
 static const char *const own_events[] = { "ftrace:print",      "ftrace:bprint",
@@ -96,7 +95,8 @@ static bool has_symbols(const struct trd_catalog *catalog)
     return false;
 }
 
-static void add_names(struct trd_catalog *catalog, const struct tracefs_instance *instance)
+static void add_names(struct trd_catalog *catalog, const struct tracefs_instance *instance,
+                      struct ftrace_symbols *symbols)
 {
     size_t size;
     char *text = tracefs_read_root(instance, "printk_formats", &size);
@@ -106,14 +106,14 @@ static void add_names(struct trd_catalog *catalog, const struct tracefs_instance
     free(text);
     if (!has_symbols(catalog))
         return;
-    text = read_whole_file(KALLSYMS_PATH, &size);
+    text = ftrace_symbols_take(symbols, &size);
     if (!text || trd_catalog_add_kallsyms(catalog, text, size) != 0)
-        log_verbose("kernel symbols cannot be read: path=" KALLSYMS_PATH);
+        log_verbose("kernel symbols cannot be read: path=" FTRACE_SYMBOLS_PATH);
     free(text);
 }
 
 int ftrace_catalog_create(struct trd_catalog **out, const struct tracefs_instance *instance,
-                          const struct ftrace_events *events)
+                          const struct ftrace_events *events, struct ftrace_symbols *symbols)
 {
     int result;
 
@@ -125,6 +125,6 @@ int ftrace_catalog_create(struct trd_catalog **out, const struct tracefs_instanc
         result = create(out, instance, events, true);
     }
     if (result == 0)
-        add_names(*out, instance);
+        add_names(*out, instance, symbols);
     return result;
 }

@@ -172,7 +172,8 @@ static void enable(struct ftrace_source *ftrace, const struct ftrace_events *eve
     }
 }
 
-static int choose_events(struct ftrace_source *ftrace, const struct options *options)
+static int choose_events(struct ftrace_source *ftrace, const struct options *options,
+                         struct ftrace_symbols *symbols)
 {
     char *available = tracefs_read_root(&ftrace->instance, "available_events", NULL);
     struct ftrace_events events;
@@ -183,7 +184,7 @@ static int choose_events(struct ftrace_source *ftrace, const struct options *opt
     result = ftrace_events_choose(&events, options, available);
     if (result != 0)
         return result < 0 ? tell_failure("available_events", result) : result;
-    result = ftrace_catalog_create(&ftrace->catalog, &ftrace->instance, &events);
+    result = ftrace_catalog_create(&ftrace->catalog, &ftrace->instance, &events, symbols);
     if (result == 0) {
         ftrace_filters_set(&ftrace->instance, ftrace->catalog, &events,
                            pipeline_enrich(ftrace->pipeline), options);
@@ -429,14 +430,17 @@ static int set_up(struct ftrace_source *ftrace, const struct options *options, c
                   size_t pid_count)
 {
     int result = tracefs_create(&ftrace->instance);
+    struct ftrace_symbols symbols;
 
     if (result != 0)
         return tell_failure("creating an instance", result);
+    ftrace_symbols_start(&symbols);
     result = configure(ftrace, options);
     if (result == 0)
         result = choose_targets(ftrace, pids, pid_count);
     if (result == 0)
-        result = choose_events(ftrace, options);
+        result = choose_events(ftrace, options, &symbols);
+    ftrace_symbols_finish(&symbols);
     if (result != 0)
         return result;
     result = open_cpus(ftrace);

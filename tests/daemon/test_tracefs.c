@@ -126,6 +126,7 @@ static void test_catalog_knows_the_events_and_the_instance_s_pages(void **state)
     struct options options = { .events = { "sched:sched_switch" }, .event_count = 1 };
     struct tracefs_instance instance;
     struct ftrace_events events;
+    struct ftrace_symbols symbols;
     struct trd_catalog *catalog = NULL;
 
     (void)state;
@@ -133,7 +134,9 @@ static void test_catalog_knows_the_events_and_the_instance_s_pages(void **state)
     assert_int_equal(ftrace_events_choose(&events, &options,
                                           tracefs_read_root(&instance, "available_events", NULL)),
                      0);
-    assert_int_equal(ftrace_catalog_create(&catalog, &instance, &events), 0);
+    ftrace_symbols_start(&symbols);
+    assert_int_equal(ftrace_catalog_create(&catalog, &instance, &events, &symbols), 0);
+    ftrace_symbols_finish(&symbols);
     assert_non_null(trd_catalog_find_name(catalog, "sched", "sched_switch"));
     assert_non_null(trd_catalog_find_name(catalog, "ftrace", "print"));
     assert_null(trd_catalog_find_name(catalog, "sched", "sched_waking"));

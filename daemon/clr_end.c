@@ -32,7 +32,7 @@ void clr_end_account(const struct clr_source *clr, struct ledger *out)
                             .unknown = clr->totals.bad_records,
                             .stamp_error_ns = clr->clock.error_ns };
     /* A process that lives on without a goodbye knows best what it had still to say. */
-    if (clr->ring_count > 0 && clr->state >= CLR_PARTING && !is_complete(clr))
+    if (clr->ring_count > 0 && clr->state >= CLR_PARTING && !is_complete(clr) && !clr->is_left)
         out->unknown++;
     out->produced = out->delivered + out->lost;
 }
@@ -139,9 +139,11 @@ static void on_parting(uv_timer_t *timer)
 {
     struct clr_source *clr = timer->data;
 
-    bool may_die = !clr->has_goodbye && !clr->is_broken && clr->waited_ms < DEATH_WAIT_MS;
+    bool may_die =
+        !clr->has_goodbye && !clr->is_broken && !clr->is_left && clr->waited_ms < DEATH_WAIT_MS;
 
-    clr->is_dead = target_is_dead(clr->pid);
+    /* What it leaves when it dies is the newer connection's. */
+    clr->is_dead = !clr->is_left && target_is_dead(clr->pid);
     clr->waited_ms += DEATH_POLL_MS;
     if (may_die && !clr->is_dead)
         return;

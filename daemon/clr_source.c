@@ -233,6 +233,9 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
     ask_whether_ready(clr);
     log_verbose("a profiler introduced itself: pid=%d", clr->pid);
     leave_out_sender(clr);
+    /* Two connections need not be read in the order they were made in. */
+    clr->is_left =
+        pipeline_meet(clr->pipeline, &clr->source, clr->pid, clr->hello.instance, clr->began_ns);
     if (clr->watch.on_hello)
         clr->watch.on_hello(clr->pid, clr->watch.context);
     return 0;
@@ -403,6 +406,19 @@ static void stop(struct source *source)
     uv_timer_start(&clr->timer, on_detach_timeout, DETACH_WAIT_MS, DETACH_WAIT_MS);
 }
 
+static bool meet(struct source *source, pid_t pid, uint64_t instance, uint64_t since_ns)
+{
+    struct clr_source *clr = (struct clr_source *)source;
+
+    if (clr->pid != pid || clr->hello.instance != instance || clr->state == CLR_GREETING)
+        return false;
+    if (clr->began_ns > since_ns)
+        return true;
+    if (clr->state < CLR_DRAINING)
+        clr->is_left = true;
+    return false;
+}
+
 static void account(struct source *source, struct ledger *out)
 {
     clr_end_account((struct clr_source *)source, out);
@@ -449,6 +465,7 @@ int clr_source_open(struct pipeline *pipeline, const struct options *options, in
     (void)snprintf(clr->source.name, sizeof(clr->source.name), "clr %d", peer_pid);
     clr->source.stop = stop;
     clr->source.account = account;
+    clr->source.meet = meet;
     clr->source.destroy = destroy;
     clr->source.clock = "mono";
     clr->pipeline = pipeline;

@@ -39,6 +39,7 @@ struct clr_source {
     bool has_goodbye;
     bool is_broken; /* the peer broke the protocol */
     bool is_dead;   /* the process */
+    bool is_left;   /* the process has connected anew: what it had not sent comes there */
     bool is_paused; /* too much is queued */
     /* What no ring tells; holds the mark while there is no ring yet; ends last. */
     struct clr_ring control;

@@ -376,6 +376,17 @@ void pipeline_leave_out(struct pipeline *pipeline, pid_t tid)
             source->leave_out(source, tid);
 }
 
+bool pipeline_meet(struct pipeline *pipeline, const struct source *source, pid_t pid,
+                   uint64_t instance, uint64_t since_ns)
+{
+    bool is_left = false;
+
+    for (struct source *other = pipeline->sources; other; other = other->next)
+        if (other != source && other->meet && !other->ended)
+            is_left |= other->meet(other, pid, instance, since_ns);
+    return is_left;
+}
+
 void pipeline_set_partial(struct pipeline *pipeline)
 {
     pipeline->partial = true;

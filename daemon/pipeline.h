@@ -52,6 +52,10 @@ struct source {
     /* A thread whose own doings are of no interest: ours, in a traced process. NULL: none are told
      * anyway. */
     void (*leave_out)(struct source *source, pid_t tid);
+    /* A traced process has said who it is on a connection that was accepted at `since_ns`. If this
+     * is an earlier connection of the same load of the profiler, it has been left; true if it is a
+     * later one. NULL: is none. */
+    bool (*meet)(struct source *source, pid_t pid, uint64_t instance, uint64_t since_ns);
     /* The figures so far; final once the source ended. */
     void (*account)(struct source *source, struct ledger *out);
     /* Free everything. Its inputs have been removed and no handle of it may be open on the loop:
@@ -111,6 +115,9 @@ void pipeline_remove_input(struct pipeline *pipeline, struct trd_merge_input *in
 void pipeline_source_ended(struct pipeline *pipeline, struct source *source);
 /* Of a traced process: asks every source to leave_out it. */
 void pipeline_leave_out(struct pipeline *pipeline, pid_t tid);
+/* Has every other source `meet` the connection `source`; whether one of them is later. */
+bool pipeline_meet(struct pipeline *pipeline, const struct source *source, pid_t pid,
+                   uint64_t instance, uint64_t since_ns);
 /* Input was damaged or could not be opened, and a sentence has said so: the exit code becomes
  * EXIT_PARTIAL, or EXIT_NOTHING if nobody delivered anything. Losses that the ledger counts need
  * not be told with this. */

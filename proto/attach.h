@@ -4,8 +4,7 @@
  * during the call, and with a length nobody checked: hence the length and magic inside.
  *
  *   0        4         6      8            12            16           20
- *   | magic  | version | size | categories | total_bytes | ring_bytes | socket path, NUL-terminated
- * |
+ *   | magic  | version | size | categories | total_bytes | ring_bytes | socket path, NUL |
  */
 #ifndef TRD_PROTO_ATTACH_H
 #define TRD_PROTO_ATTACH_H

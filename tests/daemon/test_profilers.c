@@ -185,6 +185,45 @@ static void orderly(const char *path)
     client_bye(&client, 5, 2);
 }
 
+/* As after a daemon that was too slow to answer: the same process and arena, another connection. */
+static void come_again(struct client *client, const char *path)
+{
+    struct client again = { 0 };
+    struct trd_arena *arena = client->arena;
+    int arena_fd = client->arena_fd;
+
+    close(client->fd);
+    client_connect(&again, path);
+    *client = (struct client){ .fd = again.fd, .arena = arena, .arena_fd = arena_fd };
+    client->sent = trd_arena_ring(arena, RING_SIZE, 0)->tail;
+    client_hello(client, arena_fd);
+}
+
+static void comes_again_and_ends(const char *path)
+{
+    struct client client = { 0 };
+
+    client_greet(&client, path);
+    client_write(&client, 1, 3);
+    come_again(&client, path);
+    client_batch(&client, true);
+    client_mark(&client);
+    client_bye(&client, 3, 0);
+}
+
+static void comes_again_and_is_killed(const char *path)
+{
+    struct client client = { 0 };
+
+    client_greet(&client, path);
+    client_write(&client, 1, 3);
+    come_again(&client, path);
+    client_batch(&client, true);
+    client_mark(&client);
+    client_write(&client, 4, 5);
+    raise(SIGKILL);
+}
+
 static void killed_with_full_rings(const char *path)
 {
     struct client client = { 0 };
@@ -475,6 +514,15 @@ static void start_client(struct world *world, void (*story)(const char *path))
     world->clients[world->client_count++] = pid;
 }
 
+/* Until all of them are dead, and waited for by teardown. */
+static void wait_for_clients(const struct world *world)
+{
+    siginfo_t info;
+
+    for (size_t i = 0; i < world->client_count; i++)
+        assert_int_equal(waitid(P_PID, (id_t)world->clients[i], &info, WEXITED | WNOWAIT), 0);
+}
+
 static void run(struct world *world)
 {
     struct capture capture;
@@ -626,6 +674,23 @@ static void test_killed_process_is_drained_from_its_arena(void **state)
     assert_int_equal(complaints(world), 0);
 }
 
+/* Both connections are accepted, and the process is dead, before the first of them is seen to end.
+ */
+static void test_process_that_came_again_is_told_once(void **state)
+{
+    struct world *world = *state;
+
+    world->stop_after = 4;
+    start_client(world, comes_again_and_ends);
+    start_client(world, comes_again_and_is_killed);
+    wait_for_clients(world);
+    run(world);
+    expect_story(world, 0, 3, 0);
+    expect_story(world, 1, 5, 0);
+    assert_int_equal(complaints(world), 0);
+    assert_null(strstr(world->complaints, "without a count"));
+}
+
 static void test_drops_of_a_process_killed_while_telling_them_are_told_once(void **state)
 {
     struct world *world = *state;
@@ -742,6 +807,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(test_orderly_process_is_told_whole),
         TEST(test_killed_process_is_drained_from_its_arena),
+        TEST(test_process_that_came_again_is_told_once),
         TEST(test_drops_of_a_process_killed_while_telling_them_are_told_once),
         TEST(test_connection_that_an_heir_holds_does_not_hide_a_death),
         TEST(test_quiet_process_is_asked_for_what_it_holds_and_holds_up_nobody),

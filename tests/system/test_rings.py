@@ -84,3 +84,13 @@ def test_rings_of_64_threads_that_were_full_take_no_more_than_8_mib():
     assert lost > 0 and memory > 2 * 64 * FIRST_BYTES, f"the rings were not full: {memory}, {lost}"
     assert memory <= MEMORY_MAX, memory
     print(f"{memory >> 10} KiB, {lost} lost")
+
+
+def test_buffer_that_is_asked_for_decides_what_is_kept(runtime):
+    """The same events that nobody reads: little memory holds some of them, much all."""
+    for buffer, most, is_enough in (("512K/16K", MIB // 2, False), ("256M/16M", 256 * MIB, True)):
+        timeline, report, memory = crowd(runtime, "together", 8, 2000, "--clr-buffer", buffer, unread=True)
+        lost = check(timeline, report, 8)
+        assert (lost == 0) == is_enough, f"{buffer}: {lost}"
+        assert memory <= most, f"{buffer}: {memory}"
+        print(f"{buffer}: {memory >> 10} KiB, {lost} lost")

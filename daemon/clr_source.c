@@ -22,6 +22,7 @@
 #define QUEUED_BYTES_MIN (16u << 20)
 #define SWEEP_BYTES_MAX (64u << 20)
 #define MARK_INTERVAL_MS 40   /* what an event of a quiet process may wait for */
+#define LOOK_INTERVAL_MS 30   /* the same where it is looked into, plus the way to it and back */
 #define GREETING_WAIT_MS 5000 /* a client that connects and stays silent must not stay for ever */
 #define WATCH_MS 500          /* how long a dead process may go unnoticed */
 #define RUNTIMES_EVERY 20     /* in how many of those turns a second runtime is looked for */
@@ -222,7 +223,7 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
         return result;
     if (clr->hello.flags & TRD_HELLO_F_SWEEPS) {
         welcome.flags = TRD_WELCOME_F_LOOKS;
-        uv_timer_start(&clr->look, on_look, MARK_INTERVAL_MS, MARK_INTERVAL_MS);
+        uv_timer_start(&clr->look, on_look, LOOK_INTERVAL_MS, LOOK_INTERVAL_MS);
     }
     clr_tids_init(&clr->tids, clr->pid, clr->hello.pid);
     clr->totals.events_revision = clr->hello.events_revision;

@@ -134,6 +134,40 @@ static unsigned swept(struct reader *reader)
     return batches;
 }
 
+static int tell_until_detached(struct traced *traced)
+{
+    struct traced_object *object = traced_initialize(traced);
+
+    object->vtbl->ThreadDestroyed(object, 0x700);
+    TRACED_UNTIL(fake.detaches == 1);
+    return 0;
+}
+
+/* It sleeps until it is woken; being told to leave is a reason. */
+static void test_profiler_whose_daemon_looks_leaves_when_it_is_told(void **state)
+{
+    struct traced_sums sums = { 0 };
+    struct reader_frame frame;
+    struct reader reader;
+    struct traced traced;
+
+    (void)state;
+    traced_prepare(&traced);
+    traced_listen(&traced);
+    traced_start(&traced, tell_until_detached);
+    assert_int_equal(reader_accept(&reader, traced.listener, TRACED_WAIT_MS), 0);
+    assert_int_equal(reader_welcome_looking(&reader, TRD_CATEGORIES_DEFAULT), 0);
+    do
+        assert_int_equal(reader_next(&reader, &frame, TRACED_WAIT_MS), 1);
+    while (frame.head.type != TRD_FRAME_MARK);
+    assert_int_equal(reader_send(&reader, TRD_FRAME_DETACH, NULL, 0), 0);
+    assert_int_equal(traced_collect(&reader, &sums, TRACED_FOREVER), 0);
+    assert_true(sums.has_bye);
+    assert_int_equal(traced_wait(&traced), 0);
+    reader_finish(&reader);
+    traced_finish(&traced);
+}
+
 /* What the writer published shows in the arena; nothing comes by itself. */
 static void test_profiler_whose_daemon_looks_speaks_when_it_is_asked(void **state)
 {
@@ -577,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_profiler_tells_everything_and_says_goodbye),
         cmocka_unit_test(test_profiler_answers_ping_and_marks_while_it_is_quiet),
         cmocka_unit_test(test_profiler_whose_daemon_looks_speaks_when_it_is_asked),
+        cmocka_unit_test(test_profiler_whose_daemon_looks_leaves_when_it_is_told),
         cmocka_unit_test(test_profiler_keeps_what_happened_before_the_daemon_came),
         cmocka_unit_test(test_profiler_connects_again_and_catches_up),
         cmocka_unit_test(test_profiler_never_waits_for_a_daemon_that_hangs),

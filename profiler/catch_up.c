@@ -8,7 +8,6 @@
 #include "info.h"
 #include "info_code.h"
 #include "names.h"
-#include "names_known.h"
 #include "sender.h"
 #include "thread_names.h"
 #include "unloads.h"
@@ -139,7 +138,6 @@ void catch_up(struct profiler *profiler, uint32_t categories)
 {
     struct progress progress = { .info = profiler->info };
 
-    names_forget();
     if (categories & TRD_CATEGORY_BIT(METHOD))
         elt_catch_up(after_method, &progress);
     if (categories & TRD_CATEGORY_BIT(THREAD))

@@ -125,7 +125,8 @@ uint32_t profiler_set_categories(uint32_t categories)
         return 0;
     if (categories != before)
         set_event_mask(categories);
-    /* A module may have gone while nobody asked to be told: what is kept of it holds no more. */
+    /* A new listener knows no name yet, and a module may have gone while nobody asked to be told:
+     * then its ids are those of something else, and its metadata lies there no more. */
     names_forget();
     wanted = categories;
     gate_open(categories);

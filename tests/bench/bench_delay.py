@@ -23,7 +23,8 @@ SYSTEMS = ("sched", "raw_syscalls", "irq", "timer")
 LOAD = ("stress-ng", "-q", "--switch", "2", "--pipe", "1")
 URGENT = ("chrt", "-f", "1") if os.geteuid() == 0 and shutil.which("chrt") else ()
 STAMP = re.compile(r'"ts":"(\d+)"')
-MARKS_ONLY = ("--filter", 'name == "ftrace:print"')
+# In words that the kernel has not, or it would record nothing else.
+MARKS_ONLY = ("--filter", 'name == "ftrace:print" || thread == "nobody"')
 
 
 def now():

@@ -1,7 +1,7 @@
 /*
  * From points to a map: a straight line through all of them, and what the clocks deviated from it
  * in the course of time, by pieces of at least PIECE_NS between which it is interpolated. Times are
- * taken from the first point on, so that doubles hold them exactly.
+ * taken from the middle point on, so that doubles hold them exactly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,12 +14,13 @@
 #define PIECE_POINTS_MIN 8
 #define KEPT_PERCENT 95
 /* From a counter of 16 GHz to one of a hundredth of a second. */
+#define TIME_LIMIT 9e18 /* fits into 64 bits with a sign */
 #define RATE_MIN 0.0625
 #define RATE_MAX 2e7
 #define RATE_SLACK 1e-3 /* of clocks that both count nanoseconds */
 
 struct knot {
-    double from; /* from the first point on */
+    double from; /* from the middle point on */
     double deviation;
 };
 
@@ -35,6 +36,12 @@ struct trd_alignment {
 static double larger(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* Times of a hostile file lead anywhere. */
+static double within(double a, double limit)
+{
+    return a > limit ? limit : a < -limit ? -limit : a;
 }
 
 static double magnitude(double a)
@@ -195,7 +202,8 @@ static int fit(struct trd_alignment *map, struct align_point *points, size_t cou
         (same_unit && magnitude(map->rate - 1) > RATE_SLACK))
         return -EBADMSG;
     /* Within a short time everything is near a line. */
-    span = (x_of(map, points[count - 1].from) - x_of(map, points[0].from)) * map->rate;
+    span =
+        (x_of(map, points[count * 3 / 4].from) - x_of(map, points[count / 4].from)) * 2 * map->rate;
     if (tolerance_ns == 0)
         tolerance = span / 1000 > 1e6 ? 1e6 : span / 1000;
     kept = keep_near(map, points, count, tolerance);
@@ -212,11 +220,12 @@ int align_map_create(struct trd_alignment **out, struct align_point *points, siz
     struct trd_alignment *map = calloc(1, sizeof(*map));
     double *work = malloc((count + 1) * sizeof(*work));
     int result = map && work ? 0 : -ENOMEM;
+    double error;
 
     if (result == 0) {
         qsort(points, count, sizeof(*points), compare_points);
-        map->from_base = points[0].from;
-        map->to_base = points[0].to;
+        map->from_base = points[count / 2].from; /* a wild one would cost the others digits */
+        map->to_base = points[count / 2].to;
         result = fit(map, points, count, tolerance_ns, same_unit, work);
     }
     free(work);
@@ -224,10 +233,9 @@ int align_map_create(struct trd_alignment **out, struct align_point *points, siz
         free(map);
         return result;
     }
-    map->error_ns =
-        (uint64_t)(largest_disagreement(map, points, map->pairs) +
-                   largest_distance(map, points, map->pairs, from) * ALIGN_DRIFT_PPM / 1e6) +
-        2; /* both roundings */
+    error = largest_disagreement(map, points, map->pairs) +
+            largest_distance(map, points, map->pairs, from) * ALIGN_DRIFT_PPM / 1e6;
+    map->error_ns = (uint64_t)within(error, TIME_LIMIT) + 2; /* both roundings */
     *out = map;
     return 0;
 }
@@ -240,7 +248,7 @@ void trd_alignment_destroy(struct trd_alignment *alignment)
 uint64_t trd_alignment_time(const struct trd_alignment *alignment, uint64_t ts)
 {
     double x = x_of(alignment, ts);
-    double y = line_at(alignment, x) + deviation_at(alignment, x);
+    double y = within(line_at(alignment, x) + deviation_at(alignment, x), TIME_LIMIT);
 
     if (y < 0 && -y > (double)alignment->to_base)
         return 0;

@@ -7,7 +7,8 @@
 
 #include "align_private.h"
 
-#define BURST_NS 10000000 /* marks this close to each other are one burst */
+#define BURST_NS 10000000               /* marks this close to each other are one burst */
+#define DISTANCE_MAX (INT64_C(1) << 61) /* of clocks; more is not meant */
 #define ERROR_MAX_NS 10000000
 
 /* The marks from `first` on that follow each other closely; where the next burst begins. */
@@ -37,12 +38,12 @@ static bool find_point(const struct align_mark *marks, size_t count, struct alig
             high = at_most < high ? at_most : high;
         }
     }
+    if (low < -DISTANCE_MAX || high > DISTANCE_MAX || low > high)
+        return false;
     /* The clocks drift within the burst, too. */
     drift = (int64_t)(marks[count - 1].ts - marks[0].ts) * ALIGN_DRIFT_PPM / 1000000;
     low -= drift;
     high += drift;
-    if (low > high)
-        return false;
     out->from = marks[count / 2].ts;
     out->to = out->from + (uint64_t)(low + (high - low) / 2);
     out->error_ns = (uint64_t)(high - low) / 2 + 1;

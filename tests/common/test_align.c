@@ -331,6 +331,37 @@ static void test_align_marks_that_do_not_bound_are_refused(void **state)
     trd_evidence_destroy(evidence);
 }
 
+/* Times as a hostile file may have them; the sanitizers look on. */
+static void test_align_wild_times_end_somewhere(void **state)
+{
+    static const uint64_t wild[] = { 0, 1, UINT64_MAX, (uint64_t)INT64_MAX, UINT64_C(1) << 63 };
+
+    (void)state;
+    make_load(9);
+    for (size_t i = 0; i < 5; i++) {
+        struct trd_evidence *from = record_made(&mono, keep_all),
+                            *to = record_made(&mono, keep_all);
+        struct trd_alignment *alignment = NULL;
+
+        add_switch(from, wild[i], 0, 1, 2);
+        add_switch(to, wild[4 - i], 0, 1, 2);
+        for (size_t k = 0; k < 5; k++) {
+            add_mark(from, wild[i], wild[k]);
+            add_mark(from, wild[i] + 1, wild[k]);
+        }
+        assert_int_equal(trd_align_switches(&alignment, from, to, 0, false), 0);
+        for (size_t k = 0; k < 5; k++)
+            (void)trd_alignment_time(alignment, wild[k]);
+        assert_true(trd_alignment_error_ns(alignment) > 0);
+        trd_alignment_destroy(alignment);
+        alignment = NULL;
+        (void)trd_align_marks(&alignment, from);
+        trd_alignment_destroy(alignment);
+        trd_evidence_destroy(from);
+        trd_evidence_destroy(to);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_align_nothing_shared_is_refused),
         cmocka_unit_test(test_align_marks_bound_from_both_sides),
         cmocka_unit_test(test_align_marks_that_do_not_bound_are_refused),
+        cmocka_unit_test(test_align_wild_times_end_somewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

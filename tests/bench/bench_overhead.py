@@ -64,6 +64,8 @@ def ways(mode, command, place, tool):
     _, categories, keywords, _ = MODES[mode]
     yield "untraced", command, None
     yield "no-op profiler", command, with_noop_profiler()
+    if mode == "startup":
+        yield "no-op that opens metadata", command, with_noop_profiler(TRACERD_NOOP_OPENS="1")
     yield "tracerd", [TRACERD, "run", "-q", "--no-kernel", "--clr", categories, "-o", place / "out.ndjson", "--", *command], None
     if tool:
         yield ("dotnet-trace", [tool, "collect", "--show-child-io", "--providers", f"{PROFILER}:{keywords or ALL_KEYWORDS}",

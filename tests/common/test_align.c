@@ -247,6 +247,20 @@ static void test_align_same_order_at_other_times_is_refused(void **state)
     expect_refused(from, to, true, -EBADMSG);
 }
 
+/* One switch of ten stands some milliseconds from where the others would have it. */
+static void test_align_evidence_that_disagrees_is_refused(void **state)
+{
+    struct trd_evidence *from = new_evidence(), *to;
+
+    (void)state;
+    make_load(10);
+    to = record_made(&mono, keep_all);
+    for (size_t i = 0; i < SWITCHES; i++)
+        add_switch(from, made[i].true_ns + (i % 10 == 0 ? 3000000 + draw(9000000) : 0), made[i].cpu,
+                   made[i].prev, made[i].next);
+    expect_refused(from, to, true, -EBADMSG);
+}
+
 /* Two threads that take turns for ever: every place looks like every other. */
 static void test_align_repetitive_load_is_refused(void **state)
 {
@@ -371,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_align_clock_that_ticks),
         cmocka_unit_test(test_align_another_load_of_the_same_tasks_is_refused),
         cmocka_unit_test(test_align_same_order_at_other_times_is_refused),
+        cmocka_unit_test(test_align_evidence_that_disagrees_is_refused),
         cmocka_unit_test(test_align_repetitive_load_is_refused),
         cmocka_unit_test(test_align_rate_that_is_no_nanosecond_is_refused),
         cmocka_unit_test(test_align_nothing_shared_is_refused),

@@ -55,6 +55,14 @@ static FILE *open_file(const struct world *world, const char *name, const char *
     return file;
 }
 
+static void make_folder(const struct world *world, const char *name)
+{
+    char path[2 * TRACEFS_PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/per_cpu/cpu3/%s", world->instance.path, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
 static void set_statistics(const struct world *world, unsigned overrun, unsigned dropped)
 {
     FILE *file = open_file(world, "stats", "w");
@@ -328,6 +336,59 @@ static void test_reader_brings_all_pages_and_sleeps_between(void **state)
     expect_end(world);
 }
 
+#define MANY_CPUS 20
+
+/* Rings of more CPUs than a thread has: each ring has one page, of as many events as its number. */
+static void test_reader_shares_many_rings_among_threads(void **state)
+{
+    struct world *world = *state;
+    _Atomic unsigned readings = 0;
+    const struct ftrace_reader_options options = { UINT64_C(1) << 20, count_reading,
+                                                   (void *)&readings };
+    struct ftrace_cpu cpus[MANY_CPUS];
+    struct ftrace_ring *rings[MANY_CPUS];
+    FILE *unused = world->pages;
+    struct ftrace_reader *reader = NULL;
+    const pid_t *tids;
+
+    for (unsigned i = 0; i < MANY_CPUS; i++) {
+        char name[64];
+
+        cpus[i] = world->cpu;
+        cpus[i].ring.queue = (struct page_queue){ 0 };
+        (void)snprintf(name, sizeof(name), "../cpu%u", 100 + i);
+        make_folder(world, name);
+        (void)snprintf(name, sizeof(name), "../cpu%u/trace_pipe_raw", 100 + i);
+        world->pages = open_file(world, name, "a");
+        world->next = 0;
+        put_page(world, i + 1, 0);
+        fclose(world->pages);
+        assert_int_equal(ftrace_ring_open(&cpus[i].ring, &world->instance, 100 + i), 0);
+        ftrace_cpu_init(&cpus[i]);
+        rings[i] = &cpus[i].ring;
+    }
+    world->pages = unused;
+    assert_int_equal(ftrace_reader_create(&reader, rings, MANY_CPUS, &options), 0);
+    assert_int_equal(ftrace_reader_tids(reader, &tids), 3);
+    assert_true(tids[0] != tids[1] && tids[1] != tids[2] && tids[0] != tids[2]);
+    for (unsigned i = 0; i < MANY_CPUS; i++) {
+        struct trd_record record;
+
+        for (unsigned got = 0; got <= i;) {
+            if (cpus[i].input.next(&cpus[i].input, &record) == 1) {
+                assert_int_equal(record.cpu, 100 + i);
+                assert_int_equal(record.ts_ns, 1000 * (uint64_t)++got);
+                continue;
+            }
+            usleep(1000);
+        }
+        assert_int_equal(cpus[i].input.next(&cpus[i].input, &record), -EAGAIN);
+    }
+    ftrace_reader_destroy(reader);
+    for (unsigned i = 0; i < MANY_CPUS; i++)
+        ftrace_cpu_close(&cpus[i]);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -339,6 +400,7 @@ int main(void)
         TEST(test_ring_promises_what_was_read_before_it_was_found_empty),
         TEST(test_ring_with_the_pool_used_up_waits_and_loses_nothing),
         TEST(test_reader_brings_all_pages_and_sleeps_between),
+        TEST(test_reader_shares_many_rings_among_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,9 +97,8 @@ def of_marks(what, load, *options):
 def of_exceptions():
     idle = Idle("10")
     with consumer('"clr:exception_thrown"', "--pid", str(idle.pid), "-o", "-", "-e", "sched:sched_switch") as found:
-        until = now() + SECONDS * 10**9
-        count = 0
-        time.sleep(1)
+        wait_until(lambda: idle.ask("throw") or found.delays, "the first exception")
+        count, until = 0, now() + SECONDS * 10**9
         while now() < until:
             idle.ask("throw")
             count += 1
@@ -107,6 +106,8 @@ def of_exceptions():
         time.sleep(0.3)
         found.end()
     idle.end()
+    assert len(found.delays) > count, (len(found.delays), count)
+    found.delays = found.delays[-count:]
     tell("exceptions, quiet .NET 10", found, count)
 
 

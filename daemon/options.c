@@ -134,9 +134,9 @@ static const struct option_row rows[] = {
       "SIZE",
       "the kernel's ring buffer of each CPU: 8M, 512K (default: what the CPUs share is a\n"
       "1024th of the memory, each has from 4M to 64M)" },
-    { NULL, "clr-buffer", 0, TYPE_BUFFER, AT(clr_buffer), 0, FOR_LIVE, "TOTAL[/THREAD]",
-      "memory for events inside the traced process: all threads together, and what the busiest\n"
-      "may take of it, a power of two (default: 8M/1M)" },
+    { NULL, "clr-buffer", 0, TYPE_BUFFER, AT(clr_buffer), 0, FOR_LIVE, "SIZE/SIZE",
+      "memory for events inside the traced process: of all its threads together, and of the\n"
+      "busiest at most, a power of two (default: 8M/1M; 8M alone: an eighth for one)" },
     { NULL, "config", 'c', TYPE_TEXT, AT(config_path), 0, FOR_SERVICE, "FILE",
       "configuration of the service, JSON (default: /etc/tracerd.json if it is there)" },
     { "Other", "help", 'h', TYPE_COMMAND, COMMAND_HELP, 0, FOR_ALL, NULL, "this text" },

@@ -80,7 +80,7 @@ static size_t read_help(struct help_row *rows, size_t capacity)
             continue;
         if (line[2] == '-')
             row.letter = line[3];
-        assert_true(sscanf(name, " --%31[a-z-] %31[][A-Z:/]", row.name, row.value) >= 1);
+        assert_true(sscanf(name, " --%31[a-z-] %31[A-Z:/]", row.name, row.value) >= 1);
         assert_true(count < capacity);
         rows[count++] = row;
     }
@@ -93,13 +93,11 @@ static char *value_for(const char *kind)
     static const struct {
         const char *kind;
         char *value;
-    } values[] = { { "FILE", "file" },     { "TIME", "10s" },
-                   { "SIZE", "4M" },       { "PID", "17" },
-                   { "LIST", "gc" },       { "SYSTEM:EVENT", "sched:*" },
-                   { "EXPR", "pid == 1" }, { "PATTERN", "A.*" },
-                   { "CLOCK", "tsc" },     { "PROVIDER", "A:1:4" },
-                   { "LIMIT", "10m" },     { "NAME", "boot" },
-                   { "CODEC", "zstd" },    { "TOTAL[/THREAD]", "8M/1M" } };
+    } values[] = { { "FILE", "file" },      { "TIME", "10s" },       { "SIZE", "4M" },
+                   { "PID", "17" },         { "LIST", "gc" },        { "SYSTEM:EVENT", "sched:*" },
+                   { "EXPR", "pid == 1" },  { "PATTERN", "A.*" },    { "CLOCK", "tsc" },
+                   { "PROVIDER", "A:1:4" }, { "LIMIT", "10m" },      { "NAME", "boot" },
+                   { "CODEC", "zstd" },     { "SIZE/SIZE", "8M/1M" } };
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (strcmp(values[i].kind, kind) == 0)

@@ -19,7 +19,7 @@ struct fixture {
     struct clr_tids tids;
     struct clr_clock clock;
     unsigned dry;
-    uint8_t bytes[4096];
+    _Alignas(TRD_EVENT_ALIGN) uint8_t bytes[4096];
 };
 
 static void on_drained(void *context)

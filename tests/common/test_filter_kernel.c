@@ -173,12 +173,14 @@ static void switch_on(const struct tracefs_instance *instance, const struct trd_
 }
 
 /*
- * Of the fields that both instances saw alike: names and priorities are read from the tasks once
- * for each of them, and somebody may change them in between. Holes are of no interest.
+ * Of the fields that both instances saw alike: names, priorities and states (of a task that ends
+ * and is reaped meanwhile) are read once for each of them, and may change in between. Holes are of
+ * no interest.
  */
 static bool is_fixed(const struct trd_field *field)
 {
-    return field->storage != TRD_STORAGE_CHARS && !strstr(field->name, "prio");
+    return field->storage != TRD_STORAGE_CHARS && !strstr(field->name, "prio") &&
+           !strstr(field->name, "state");
 }
 
 static uint64_t hash_record(const struct trd_record *record)

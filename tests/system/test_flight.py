@@ -20,7 +20,7 @@ SECOND = 1_000_000_000
 
 
 class Marks(threading.Thread):
-    """Writes a mark each 20 ms into the instance of that tracerd, with its number and its own time."""
+    """Writes a mark each 5 ms into the instance of that tracerd, with its number and its own time."""
 
     def __init__(self, process):
         super().__init__(daemon=True)
@@ -31,7 +31,7 @@ class Marks(threading.Thread):
 
     def run(self):
         with open(self.path, "wb", buffering=0) as marker:
-            while not self.is_over.wait(0.02):
+            while not self.is_over.wait(0.005):
                 begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
                 try:
                     marker.write(f"mark {len(self.told)} {begin}".encode())
@@ -299,3 +299,20 @@ def test_flight_of_a_command_holds_its_memory_under_load():
     assert recorded == int(timeline.bye["delivered"]), said
     thrown = sum(report["thrown"].values())
     assert recorded + discarded >= thrown, f"{said} of {report}"
+
+
+def test_offcpu_spans_of_a_stream_are_what_its_switches_say():
+    need_kernel()
+    with folder() as place:
+        tracerd("run", "--no-clr", "--offcpu", "100ms", "-o", place / "out.ndjson", "-o", place / "out.dat", "--", "sleep", "0.3")
+        tracerd("replay", "--offcpu", "100ms", "--filter", "sched:offcpu", place / "out.dat", "-o", place / "again.ndjson")
+        live, again = Timeline(place / "out.ndjson"), Timeline(place / "again.ndjson")
+    span, = [span for span in live.spans("sched:offcpu") if "incomplete" not in span]
+    switches = live.events("sched:sched_switch")
+    left, = [event for event in switches if event["ts"] == span["ts"]]
+    back, = [event for event in switches if int(event["ts"]) == int(span["ts"]) + span["dur"]]
+    assert left["args"]["prev_pid"] == back["args"]["next_pid"] == span["tid"], (left, back, span)
+    assert span["dur"] >= 299_000_000 and span["args"]["state"] == "S", span
+    same, = [found for found in again.spans("sched:offcpu") if found["ts"] == span["ts"]]
+    assert (same["dur"], same["args"]) == (span["dur"], span["args"]), (same, span)
+    assert not again.kind("ev")

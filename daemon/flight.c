@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event.h"
 #include "flight_private.h"
 #include "log.h"
 #include "stream_lines.h"
@@ -214,6 +215,8 @@ static void tell(const struct flight *flight)
 {
     const struct flight_counts *counts = &flight->counts;
 
+    if (counts->recorded + counts->discarded + counts->triggers == 0)
+        return; /* nothing was begun */
     log_notice(
         "flight recorder: %" PRIu64 " recordings with %" PRIu64 " events; %" PRIu64
         " triggers came too soon behind another; %" PRIu64 " events left the window unrecorded",
@@ -361,12 +364,33 @@ static int check(const struct flight *flight, const struct trd_filter *filter, c
     return EXIT_USAGE;
 }
 
+/* Of what is recorded here: a misspelt name would wait for ever. */
+static bool can_fire(const struct flight *flight)
+{
+    static const char *const spans[] = { "clr:gc_pause", "clr:suspension", "clr:gc",
+                                         "clr:jit",      "clr:call",       "clr:contention" };
+    const struct trd_event_info *info;
+
+    for (size_t i = 0; (info = trd_event_get(i)); i++)
+        if (trd_filter_may_match(flight->trigger, trd_clr_schema(info->id), NULL))
+            return true;
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+        if (trd_filter_may_match(flight->trigger, NULL, spans[i]))
+            return true;
+    return flight->watch || flight->options->provider_count > 0;
+}
+
 int flight_check(const struct flight *flight)
 {
     struct trd_filter *filter = NULL;
     char error[512];
     int result = check(flight, flight->trigger, "--trigger");
 
+    if (result == 0 && flight->trigger && !can_fire(flight)) {
+        log_error("--trigger: no event or span that is recorded here can fire it: %s",
+                  flight->options->trigger);
+        return EXIT_USAGE;
+    }
     if (result != 0 || !flight->options->filter)
         return result;
     if (trd_filter_create(&filter, flight->options->filter, error, sizeof(error)) != 0) {

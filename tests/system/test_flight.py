@@ -256,6 +256,14 @@ def test_flight_fires_at_a_command_for_its_process():
     assert "1 recordings" in said and "1 triggers" in said, said
 
 
+def test_flight_trigger_that_nothing_can_fire_is_refused():
+    with folder() as place:
+        for trigger in ("clr:gc_puase && dur > 50ms", "sched:offcpu", "net:netif_rx"):
+            said = tracerd("run", "--no-kernel", "--trigger", trigger, "-o", place / "out.dat", "--", "true", expected=2)[1]
+            assert said.count("\n") == 1 and "can fire it" in said and trigger in said, said
+        assert not list(place.iterdir())
+
+
 def test_flight_a_killed_application_is_recorded_to_its_last_event():
     need_kernel()
     with folder() as place:

@@ -7,8 +7,8 @@ set -eu
 
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libuv1-dev libtraceevent-dev libjansson-dev
     libcmocka-dev libzstd-dev zlib1g-dev libsystemd-dev"
-test_packages="binutils-aarch64-linux-gnu clang-14 clang-format-14 g++ jq libc6-dbg libclang-rt-14-dev
-    libjson-c-dev libkshark-dev liblttng-ust-dev lttng-tools musl-tools protobuf-compiler python3 qemu-user shellcheck stress-ng systemd
+test_packages="binutils-aarch64-linux-gnu clang-14 clang-format-14 g++ gcc-aarch64-linux-gnu jq libc6-dev-arm64-cross libc6-dbg libclang-rt-14-dev
+    libjson-c-dev libkshark-dev liblttng-ust-dev libstdc++6-arm64-cross lttng-tools musl-tools protobuf-compiler python3 qemu-user shellcheck stress-ng systemd
     trace-cmd valgrind xz-utils zstd"
 
 say() { printf '== %s\n' "$*" >&2; }

@@ -2,6 +2,7 @@
 # Compiles the managed programs and lays out the runtimes they are run on, below the folder given:
 #   OUT/apps/NAME/app.dll    one binary per program, for all runtimes
 #   OUT/VERSION/dotnet       3.1, 8, 9: a host that sees this runtime and no other; 10: the installed one
+#   OUT/arm64-VERSION          libcoreclr.so and its assemblies for that machine, 9 and 10
 #   OUT/self-contained-VERSION/app    the story published with its runtime, 8 and 9
 # With a second argument only that set is made: `sample`, the story for the installed SDK's own runtime, needs nothing
 # beyond the SDK.
@@ -62,5 +63,11 @@ done
 lay_out 3.1 3.1.3
 lay_out 8 8.0.34
 lay_out 9 9.0.23
+# Of arm64 the files of the runtime alone, for a host of our own.
+for version in 9.0.23 10.0.12; do
+    pack=$packages/microsoft.netcore.app.runtime.linux-arm64/$version/runtimes/linux-arm64
+    mkdir -p "$out/arm64-${version%%.*}"
+    ln -sf "$pack"/lib/*/*.dll "$pack"/native/* "$out/arm64-${version%%.*}/"
+done
 mkdir -p "$out/10"
 ln -sfn "$sdk_host/dotnet" "$out/10/dotnet"

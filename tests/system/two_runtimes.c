@@ -4,8 +4,8 @@
  *   two_runtimes APP.dll CORECLR_DIRECTORY…
  *
  * starts each runtime by its own libcoreclr.so and runs APP.dll in it, one after the other, while
- * those before stay loaded. APP gets the number of its runtime, from 0, as its argument. Prints
- * "host N ended with X" for each; ends with 100 if all of them ended with 0.
+ * those before stay loaded; APP gets no arguments. Prints "host N ended with X" for each; ends with
+ * 100 if all of them ended with 0.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -83,14 +83,13 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 0; i < count; i++) {
-        const char *number[] = { (const char[]){ (char)('0' + i), '\0' } };
         unsigned code = 99;
         execute run;
 
         if (start(&runtimes[i], argv[2 + i], argv[1]) != 0)
             continue;
         run = (execute)dlsym(runtimes[i].library, "coreclr_execute_assembly");
-        if (run(runtimes[i].host, runtimes[i].domain, 1, number, argv[1], &code) != 0)
+        if (run(runtimes[i].host, runtimes[i].domain, 0, NULL, argv[1], &code) != 0)
             code = 98;
         printf("host %d ended with %u\n", i, code);
         fflush(stdout);

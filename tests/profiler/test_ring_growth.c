@@ -266,11 +266,13 @@ static void *write_one_and_stay(void *argument)
     return NULL;
 }
 
+#define WRITTEN 40000 /* more than all windows of a ring hold */
+
 static void *overflow(void *argument)
 {
     struct crowd *crowd = argument;
 
-    for (unsigned i = 0; i < 20000; i++)
+    for (unsigned i = 0; i < WRITTEN; i++)
         if (write_number(i))
             crowd->written++;
         else
@@ -315,7 +317,7 @@ static void test_threads_that_come_late_find_room_within_the_total(void **state)
     assert_int_equal(collector.events, busy.written + late.written);
 }
 
-/* Nobody reads, and each of them writes 640 KB: together they take what they may, and no thread
+/* Nobody reads, and each of them writes 1.3 MB: together they take what they may, and no thread
  * finds nothing. */
 static void test_many_busy_threads_take_no_more_than_the_total(void **state)
 {
@@ -349,7 +351,7 @@ static void test_many_busy_threads_take_no_more_than_the_total(void **state)
     end(&collector, &connection);
     assert_int_equal(collector.events, crowd.written);
     assert_int_equal(collector.lost + collector.idle_lost, crowd.dropped);
-    assert_int_equal(crowd.written + crowd.dropped, THREADS * 20000);
+    assert_int_equal(crowd.written + crowd.dropped, THREADS * WRITTEN);
 }
 
 static void *write_many(void *argument)

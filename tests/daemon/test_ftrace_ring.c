@@ -355,7 +355,7 @@ static void test_reader_shares_many_rings_among_threads(void **state)
         char name[64];
 
         cpus[i] = world->cpu;
-        cpus[i].ring.queue = (struct page_queue){ 0 };
+        cpus[i].ring.queue = (struct page_queue){ NULL };
         (void)snprintf(name, sizeof(name), "../cpu%u", 100 + i);
         make_folder(world, name);
         (void)snprintf(name, sizeof(name), "../cpu%u/trace_pipe_raw", 100 + i);

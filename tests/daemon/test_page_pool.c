@@ -46,7 +46,7 @@ static void test_page_pool_limit_holds_but_for_what_is_needed(void **state)
 static void test_page_queue_keeps_the_order(void **state)
 {
     struct page_pool *pool = NULL;
-    struct page_queue queue = { 0 };
+    struct page_queue queue = { NULL };
     struct page_buffer *page;
     uint32_t next = 0;
 

@@ -21,7 +21,8 @@ static int move_stream(struct trd_dat_writer *writer, struct dat_stream *stream,
 /* One behind the other. *out_end: behind the last. */
 static int move_together(struct trd_dat_writer *writer, uint64_t *out_end)
 {
-    uint64_t at = writer->streams[0].begin;
+    uint64_t at =
+        dat_layout_round_up(writer->kernel_section + DAT_SECTION_HEAD, writer->options.page_size);
     int result = 0;
 
     for (uint32_t i = 0; i <= writer->options.cpu_max && result == 0; i++) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dat_pack.h"
 #include "dat_writer_private.h"
 
 /* What a file that grows may claim; the file systems in use allow twice as much. */
@@ -18,16 +19,6 @@ int dat_layout_write(struct trd_dat_writer *writer, uint64_t offset, struct dat_
     return result;
 }
 
-/* The end of the header: compression, its version, the place of the options. */
-static void put_lead(const struct trd_dat_writer *writer, struct dat_bytes *out)
-{
-    dat_bytes_text(out, writer->packed ? "zstd" : "none");
-    dat_bytes_text(out, "");
-    dat_bytes_u64(out, writer->options_at);
-}
-
-#define LEAD_SIZE (sizeof("none") + 1 + 8) /* in both cases, so that one can follow the other */
-
 static void put_header(const struct trd_dat_writer *writer, struct dat_bytes *out)
 {
     static const uint8_t magic[] = { 0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
@@ -38,7 +29,10 @@ static void put_header(const struct trd_dat_writer *writer, struct dat_bytes *ou
     dat_bytes_put(out, machine, sizeof(machine));
     /* trace-cmd takes this one for the largest sub-buffer of the top buffer. */
     dat_bytes_u32(out, writer->options.page_size);
-    put_lead(writer, out);
+    /* Data are compressed at the end only: sections say by themselves whether they are. */
+    dat_bytes_text(out, writer->options.zstd ? "zstd" : "none");
+    dat_bytes_text(out, "");
+    dat_bytes_u64(out, writer->options_at);
 }
 
 void dat_layout_put_option(struct dat_bytes *out, uint16_t id, const void *data, uint32_t size)
@@ -199,6 +193,8 @@ int dat_layout_start(struct trd_dat_writer *writer)
     writer->header_size = head.size;
     dat_sections_put(&head, writer->catalog, &writer->layout, writer->options.page_size,
                      writer->clr_base, offsets);
+    if (writer->options.zstd)
+        dat_pack_sections(&head, writer->header_size, offsets);
     memcpy(writer->sections, offsets, sizeof(offsets));
     writer->options_at = head.size;
     if (!head.failed)
@@ -211,10 +207,8 @@ int dat_layout_start(struct trd_dat_writer *writer)
     return result == 0 ? dat_layout_write_options_now(writer) : result;
 }
 
-int dat_layout_write_lead(struct trd_dat_writer *writer)
+int dat_layout_write_options_at(struct trd_dat_writer *writer, uint64_t at)
 {
-    struct dat_bytes out = { 0 };
-
-    put_lead(writer, &out);
-    return dat_layout_write(writer, writer->header_size - LEAD_SIZE, &out);
+    return writer->target.write(writer->target.context, writer->header_size - sizeof(at), &at,
+                                sizeof(at));
 }

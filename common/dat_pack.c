@@ -5,6 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "dat_sections.h"
+
 #define PAGES_PER_CHUNK 10u /* as trace-cmd has it */
 #define CHUNK_HEAD 8u
 #define LEVEL 1 /* level 3 takes twice the time for 5 % */
@@ -84,4 +86,45 @@ int dat_pack_stream(struct dat_pack *pack, struct dat_stream *stream)
     stream->begin = begin;
     stream->size = to - begin;
     return 0;
+}
+
+/* {u16 id, u16 flags, u32 description, u64 size} and `size` bytes; how many in all. */
+static size_t pack_section(struct dat_bytes *out, const uint8_t *section, uint64_t *offsets)
+{
+    uint16_t id;
+    uint64_t size;
+    size_t bound, packed;
+    uint8_t *bytes;
+
+    memcpy(&id, section, sizeof(id));
+    memcpy(&size, section + 8, sizeof(size));
+    bound = ZSTD_compressBound(size);
+    bytes = malloc(bound);
+    packed = bytes ? ZSTD_compress(bytes, bound, section + DAT_SECTION_HEAD, size, LEVEL) : 0;
+    out->failed |= !bytes || ZSTD_isError(packed);
+    offsets[id] = out->size;
+    if (!out->failed) {
+        dat_bytes_u16(out, id);
+        dat_bytes_u16(out, DAT_SECTION_COMPRESSED);
+        dat_bytes_u32(out, 0);
+        dat_bytes_u64(out, 2 * sizeof(uint32_t) + packed);
+        dat_bytes_u32(out, (uint32_t)packed);
+        dat_bytes_u32(out, (uint32_t)size);
+        dat_bytes_put(out, bytes, packed);
+    }
+    free(bytes);
+    return DAT_SECTION_HEAD + size;
+}
+
+void dat_pack_sections(struct dat_bytes *bytes, size_t from, uint64_t *offsets)
+{
+    struct dat_bytes out = { 0 };
+
+    if (bytes->failed)
+        return;
+    dat_bytes_put(&out, bytes->bytes, from);
+    for (size_t at = from; at < bytes->size && !out.failed;)
+        at += pack_section(&out, bytes->bytes + at, offsets);
+    dat_bytes_finish(bytes);
+    *bytes = out;
 }

@@ -43,8 +43,8 @@ static int move_together(struct trd_dat_writer *writer, uint64_t *out_end)
 
 /*
  * Compressed data lie behind the others by now, heads of their own at the end of the room of the
- * second options: with the header's last bytes the file is the other one. Then the first heads may
- * change too, which is where the data belong from here on.
+ * second options: with eight bytes of the header the file is the other one. Then the first heads
+ * may change too, which is where the data belong from here on.
  */
 static int switch_to_packed(struct trd_dat_writer *writer)
 {
@@ -63,7 +63,7 @@ static int switch_to_packed(struct trd_dat_writer *writer)
     if (result == 0)
         result = dat_layout_write_options_now(writer);
     if (result == 0)
-        result = dat_layout_write_lead(writer);
+        result = dat_layout_write_options_at(writer, writer->options_at);
     if (result == 0)
         result = dat_layout_write_head(writer, kernel, clr);
     if (result == 0)
@@ -137,8 +137,7 @@ static int write_tail(struct trd_dat_writer *writer, uint64_t end)
     size = end + out.size;
     result = dat_layout_write(writer, end, &out);
     if (result == 0)
-        result = writer->target.write(writer->target.context, writer->header_size - 8, &options_at,
-                                      sizeof(options_at));
+        result = dat_layout_write_options_at(writer, options_at);
     return result == 0 ? writer->target.resize(writer->target.context, size) : result;
 }
 

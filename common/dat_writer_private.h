@@ -49,8 +49,8 @@ int dat_layout_write_options_now(struct trd_dat_writer *writer);
 uint64_t *dat_layout_sizes(const struct trd_dat_writer *writer);
 /* The head of a data section from `at` to `end`. */
 int dat_layout_write_head(struct trd_dat_writer *writer, uint64_t at, uint64_t end);
-/* Compression and place of the options, the end of the header. */
-int dat_layout_write_lead(struct trd_dat_writer *writer);
+/* Whoever opens the file is led to the options there from now on. */
+int dat_layout_write_options_at(struct trd_dat_writer *writer, uint64_t at);
 uint64_t dat_layout_round_up(uint64_t value, uint64_t unit);
 uint64_t dat_layout_options_room(const struct trd_dat_writer *writer);
 uint64_t dat_layout_second_options(const struct trd_dat_writer *writer);

@@ -10,7 +10,7 @@
  * each has a region of its own in a file that is mostly holes, and the directory says how much of
  * it is filled; the end moves the regions together, and compresses them if that is asked for. So a
  * file whose writer was killed opens, with all that the last sync knew of, at the end as well: the
- * header changes from the one to the other with one small write.
+ * place of the directory in the header changes with one small write.
  *
  * Written are events, and losses of a CPU or of a ring of the CLR. What is derived (spans,
  * definitions) is derived again by whoever reads the file. Format: trace-cmd.dat.v7(5),
@@ -48,7 +48,9 @@ struct trd_dat_options {
     uint32_t page_size; /* of sub-buffers; a power of two from 4096 to 65536 */
     const char *clock;  /* "mono"; copied */
     const char *uname;  /* "" if it is not known; copied */
-    bool zstd; /* the end compresses the data; until then they are as the kernel has them */
+    /* Formats and symbols are compressed; data at the end, until then they are as the kernel has
+     * them. */
+    bool zstd;
 };
 
 TRD_EXPORT int trd_dat_writer_create(struct trd_dat_writer **out,

@@ -172,8 +172,8 @@ def check_form(form, kinds, *options):
                 path.unlink(missing_ok=True)
             process = start(TRACERD, *convert, env=with_fault(kind, after, f"out.{form}"))
             _, said = finish(process, expected=None)
-            if form == "dat" and process.returncode == 0:
-                continue  # it did not write that much in all
+            if form in ("dat", "ndjson.zst") and process.returncode == 0:
+                continue  # it did not write that much in all; a session's name packs to a byte more or less
             if kind == "KILL":
                 assert process.returncode == -signal.SIGKILL, (after, process.returncode, said)
             else:

@@ -107,6 +107,17 @@ void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from
     }
 }
 
+void clr_arena_dropped(const struct clr_arena *arena, uint64_t out[TRD_CATEGORY_COUNT])
+{
+    memset(out, 0, TRD_CATEGORY_COUNT * sizeof(*out));
+    for (uint32_t i = 0; i < clr_arena_used(arena); i++) {
+        struct trd_ring *ring = trd_arena_ring(arena->head, arena->ring_size, i);
+
+        for (size_t category = 0; category < TRD_CATEGORY_COUNT; category++)
+            out[category] += atomic_load(&ring->dropped_by_category[category]);
+    }
+}
+
 uint64_t clr_arena_orphans(const struct clr_arena *arena)
 {
     return arena->head ? atomic_load(&arena->head->orphan_dropped) : 0;

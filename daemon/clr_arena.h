@@ -59,6 +59,8 @@ void clr_arena_copy(const struct clr_arena *arena, uint32_t index, uint64_t from
 bool clr_arena_is_quiet(const struct clr_arena *arena);
 /* Events begun since the profiler was loaded, in every ring and in none. */
 uint64_t clr_arena_produced(const struct clr_arena *arena);
+/* Of those, dropped by full rings, added up by category. */
+void clr_arena_dropped(const struct clr_arena *arena, uint64_t out[TRD_CATEGORY_COUNT]);
 uint64_t clr_arena_orphans(const struct clr_arena *arena);
 
 #endif

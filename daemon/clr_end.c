@@ -35,6 +35,9 @@ void clr_end_account(const struct clr_source *clr, struct ledger *out)
     if (clr->ring_count > 0 && clr->state >= CLR_PARTING && !is_complete(clr) && !clr->is_left)
         out->unknown++;
     out->produced = out->delivered + out->lost;
+    clr_arena_dropped(&clr->arena, out->dropped);
+    for (size_t i = 0; i < TRD_CATEGORY_COUNT; i++)
+        out->dropped[i] -= clr->dropped_before[i];
 }
 
 void clr_end_on_handle_closed(uv_handle_t *handle)

@@ -226,6 +226,8 @@ static int on_hello(struct clr_source *clr, const uint8_t *payload, size_t size)
         uv_timer_start(&clr->look, on_look, LOOK_INTERVAL_MS, LOOK_INTERVAL_MS);
     }
     clr_tids_init(&clr->tids, clr->pid, clr->hello.pid);
+    if (clr->hello.accounted > 0)
+        clr_arena_dropped(&clr->arena, clr->dropped_before);
     clr->totals.events_revision = clr->hello.events_revision;
     clr->state = CLR_STREAMING;
     uv_timer_start(&clr->timer, on_watch, WATCH_MS, WATCH_MS);

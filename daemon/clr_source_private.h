@@ -46,6 +46,7 @@ struct clr_source {
     struct clr_ring **rings; /* owned, by ring index; NULL where none was seen */
     uint32_t ring_count;
     struct clr_totals totals;
+    uint64_t dropped_before[TRD_CATEGORY_COUNT]; /* while others listened */
     uint64_t began_ns;
     uint64_t mark_ns;
     unsigned waited_ms;

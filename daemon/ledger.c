@@ -14,11 +14,29 @@ void ledger_add(struct ledger *sum, const struct ledger *ledger)
     sum->damaged_bytes += ledger->damaged_bytes;
     if (ledger->stamp_error_ns > sum->stamp_error_ns)
         sum->stamp_error_ns = ledger->stamp_error_ns;
+    for (size_t i = 0; i < TRD_CATEGORY_COUNT; i++)
+        sum->dropped[i] += ledger->dropped[i];
 }
 
 bool ledger_has_loss(const struct ledger *ledger)
 {
     return ledger->lost > 0 || ledger->unknown > 0 || ledger->damaged_bytes > 0;
+}
+
+struct ledger sink_account(const struct sink *sink)
+{
+    struct ledger ledger = { .produced = sink->handed,
+                             .delivered = sink->handed - sink->missed,
+                             .lost = sink->missed };
+
+    if (sink->account)
+        sink->account(sink, &ledger);
+    return ledger;
+}
+
+const char *sink_unit(const struct sink *sink)
+{
+    return sink->lines ? "lines" : pipeline_takes_pages(sink->pipeline) ? "sub-buffers" : "records";
 }
 
 void ledger_tell(const char *name, const struct ledger *ledger)

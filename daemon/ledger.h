@@ -26,6 +26,10 @@ struct ledger_book {
 void ledger_add(struct ledger *sum, const struct ledger *ledger);
 /* Is anything missing from what the source produced? */
 bool ledger_has_loss(const struct ledger *ledger);
+/* What was handed to the sink is produced; what it wrote, delivered: files until they fail. */
+struct ledger sink_account(const struct sink *sink);
+/* What is counted there: "lines", "records" or "sub-buffers". */
+const char *sink_unit(const struct sink *sink);
 /* Says for people what is missing of the source `name`; nothing if nothing is. */
 void ledger_tell(const char *name, const struct ledger *ledger);
 

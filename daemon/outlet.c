@@ -17,14 +17,24 @@ void outlet_finish(struct outlet *outlet)
     free(outlet->catalogs);
 }
 
+/* What was handed over when the sink failed, and after. */
+static void note_handed(struct sink *sink, uint64_t count)
+{
+    sink->handed += count;
+    if (sink->failed)
+        sink->missed += count;
+}
+
 static void hand_over(struct outlet *outlet, const struct line_batch *batch)
 {
     struct sink *next;
 
     for (struct sink *sink = outlet->sinks; sink; sink = next) {
         next = sink->next; /* a sink may take itself out */
-        if (sink->lines)
-            sink->lines(sink, batch);
+        if (!sink->lines)
+            continue;
+        sink->lines(sink, batch);
+        note_handed(sink, batch->count);
     }
 }
 
@@ -108,8 +118,10 @@ static void hand_over_record(struct outlet *outlet, const struct trd_record *rec
 
     for (struct sink *sink = outlet->sinks; sink; sink = next) {
         next = sink->next;
-        if (sink->record)
-            sink->record(sink, record);
+        if (!sink->record)
+            continue;
+        sink->record(sink, record);
+        note_handed(sink, 1);
     }
 }
 
@@ -173,6 +185,14 @@ void outlet_remove(struct outlet *outlet, struct sink *sink)
             *link = sink->next;
             return;
         }
+}
+
+void outlet_page(struct outlet *outlet, uint32_t cpu, const uint8_t *bytes, size_t size)
+{
+    for (struct sink *sink = outlet->sinks; sink; sink = sink->next) {
+        sink->page(sink, cpu, bytes, size);
+        note_handed(sink, 1);
+    }
 }
 
 void outlet_end(struct outlet *outlet)

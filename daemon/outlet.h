@@ -43,6 +43,8 @@ void outlet_add_catalog(struct outlet *outlet, const struct trd_catalog *catalog
 void outlet_record(struct outlet *outlet, const struct trd_record *record);
 /* Lines that others formatted, the first with the outlet's `seq`. */
 void outlet_batch(struct outlet *outlet, const struct trd_lines_batch *batch);
+/* A sub-buffer as it is, to all sinks: each of them takes such. */
+void outlet_page(struct outlet *outlet, uint32_t cpu, const uint8_t *bytes, size_t size);
 /* A ready line of any length (hello, bye), handed over at once; uses up the next number. */
 void outlet_text(struct outlet *outlet, const char *line);
 /* Hands over what waits. */

@@ -486,8 +486,7 @@ bool pipeline_takes_pages(const struct pipeline *pipeline)
 
 void pipeline_page(struct pipeline *pipeline, uint32_t cpu, const uint8_t *bytes, size_t size)
 {
-    for (struct sink *sink = pipeline->outlet.sinks; sink; sink = sink->next)
-        sink->page(sink, cpu, bytes, size);
+    outlet_page(&pipeline->outlet, cpu, bytes, size);
 }
 
 void pipeline_page_reached(struct pipeline *pipeline, uint32_t cpu, uint64_t ts_ns)
@@ -570,8 +569,12 @@ static void write_bye(struct pipeline *pipeline)
                        .filtered = pipeline->filtered,
                        .unwritten = pipeline->outlet.unwritten,
                        .late = trd_merge_late(pipeline->merge),
-                       .book = &pipeline->book };
-    char *line = bye_line(&bye);
+                       .book = &pipeline->book,
+                       .outputs = pipeline->outlet.sinks };
+    char *line;
+
+    outlet_flush(&pipeline->outlet);
+    line = bye_line(&bye);
 
     if (line)
         outlet_text(&pipeline->outlet, line);

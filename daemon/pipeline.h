@@ -11,6 +11,7 @@
 #include <uv.h>
 
 #include "clock_anchor.h"
+#include "event.h"
 #include "options.h"
 #include "tracerd/catalog.h"
 #include "tracerd/enrich.h"
@@ -31,6 +32,8 @@ struct ledger {
     uint64_t unknown; /* loss records without a count */
     uint64_t damaged_bytes;
     uint64_t stamp_error_ns; /* how far a time may be off that was converted from another clock */
+    /* Of those lost: dropped by the rings of the threads that made them, as the rings count. */
+    uint64_t dropped[TRD_CATEGORY_COUNT];
 };
 
 /*
@@ -163,6 +166,7 @@ struct line_batch {
 
 /* Where the stream goes, as lines or as records; embed it first. */
 struct sink {
+    const char *name; /* as `bye` and the summary call it; borrowed; NULL: it has no account */
     /* Copies what it keeps. Never blocks the loop for a peer: a peer that cannot follow loses lines
      * and is told so by a `lost` line of its own. NULL: wants no lines. */
     void (*lines)(struct sink *sink, const struct line_batch *batch);
@@ -182,10 +186,14 @@ struct sink {
     void (*catalog)(struct sink *sink, const struct trd_catalog *catalog);
     /* End of the stream (bye has been written): flush, close, then call pipeline_sink_closed. */
     void (*end)(struct sink *sink);
+    /* What became of what was handed over, by who knows better than this: all of it was written
+     * until the sink failed. NULL: so it is. */
+    void (*account)(const struct sink *sink, struct ledger *out);
     struct pipeline *pipeline;
     /* private to the pipeline */
     struct sink *next;
     bool failed;
+    uint64_t handed, missed; /* lines, records or sub-buffers */
 };
 /* Gets every line from the next one on. */
 void pipeline_add_sink(struct pipeline *pipeline, struct sink *sink);

@@ -33,6 +33,7 @@ struct chunk {
 struct request {
     uv_write_t write;
     struct chunk *chunk;
+    uint64_t lines; /* of the stream that are in it */
 };
 
 struct client {
@@ -53,6 +54,8 @@ struct clients {
     bool listening;
     bool ending;
     uv_timer_t patience;
+    /* Lines for all of them together, those who left as well: to send, in queues, sent. */
+    uint64_t owed, waiting, written;
 };
 
 static void release(struct chunk *chunk)
@@ -127,6 +130,9 @@ static void on_written(uv_write_t *write, int status)
     struct client *client = write->handle->data;
     struct request *request = (struct request *)write;
 
+    client->clients->waiting -= request->lines;
+    if (status == 0)
+        client->clients->written += request->lines;
     release(request->chunk);
     free(request);
     if (status < 0)
@@ -139,7 +145,7 @@ static void on_written(uv_write_t *write, int status)
         close_client(client);
 }
 
-static void send_chunk(struct client *client, struct chunk *chunk)
+static void send_chunk(struct client *client, struct chunk *chunk, uint64_t lines)
 {
     struct request *request = malloc(sizeof(*request));
     uv_buf_t buffer = uv_buf_init(chunk->bytes, (unsigned)chunk->size);
@@ -149,12 +155,15 @@ static void send_chunk(struct client *client, struct chunk *chunk)
         return;
     }
     request->chunk = chunk;
+    request->lines = lines;
     chunk->references++;
     if (uv_write(&request->write, (uv_stream_t *)&client->pipe, &buffer, 1, on_written) != 0) {
         release(chunk);
         free(request);
         close_client(client);
+        return;
     }
+    client->clients->waiting += lines;
 }
 
 /* The line that stands for those the consumer did not get; its number is that of the last one. */
@@ -173,7 +182,7 @@ static void tell_loss(struct client *client)
         close_client(client);
         return;
     }
-    send_chunk(client, chunk);
+    send_chunk(client, chunk, 0);
     release(chunk);
 }
 
@@ -194,11 +203,12 @@ static void lines(struct sink *sink, const struct line_batch *batch)
     for (struct client *client = clients->list; client; client = client->next) {
         if (client->closing)
             continue;
+        clients->owed += batch->count;
         /* Once something is lost, the rest waits for the line that says so. */
         if (!chunk || client->lost > 0 || queued(client) + batch->size > QUEUE_BYTES_MAX)
             lose(client, batch);
         else
-            send_chunk(client, chunk);
+            send_chunk(client, chunk, batch->count);
     }
     if (chunk)
         release(chunk);
@@ -214,7 +224,7 @@ static void greet(struct client *client)
         close_client(client);
         return;
     }
-    send_chunk(client, chunk);
+    send_chunk(client, chunk, 0);
     release(chunk);
 }
 
@@ -245,6 +255,16 @@ static void on_connection(struct listen_socket *socket, int fd)
     /* Before the stream has begun, its own `hello` is still to come. */
     if (pipeline_has_begun(clients->sink.pipeline))
         greet(client);
+}
+
+/* A consumer is owed each line since it came; what waits in its queue is not lost yet. */
+static void account(const struct sink *sink, struct ledger *out)
+{
+    const struct clients *clients = (const struct clients *)sink;
+
+    out->produced = clients->owed;
+    out->delivered = clients->written + clients->waiting;
+    out->lost = out->produced - out->delivered;
 }
 
 /* The end of the stream */
@@ -308,6 +328,8 @@ int sink_clients_listen(struct pipeline *pipeline, const char *path, unsigned cl
     admit_group(path);
     clients->listening = true;
     clients->max = clients_max;
+    clients->sink.name = "consumers";
+    clients->sink.account = account;
     clients->sink.lines = lines;
     clients->sink.end = end;
     uv_timer_init(pipeline_loop(pipeline), &clients->patience);

@@ -251,6 +251,7 @@ int sink_dat_open(struct pipeline *pipeline, const char *path)
         free(dat);
         return EXIT_USAGE;
     }
+    dat->sink.name = path;
     dat->sink.record = record;
     dat->sink.page = page;
     dat->sink.cmdlines = cmdlines;

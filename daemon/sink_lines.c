@@ -49,6 +49,7 @@ int sink_lines_open(struct pipeline *pipeline, const char *path, bool packed)
         free(lines);
         return result;
     }
+    lines->sink.name = path;
     lines->sink.lines = take_lines;
     lines->sink.end = end;
     pipeline_add_sink(pipeline, &lines->sink);

@@ -320,6 +320,7 @@ int sink_parts_open(struct pipeline *pipeline, const char *path, const char *ext
         destroy(parts);
         return result;
     }
+    parts->sink.name = path;
     parts->sink.lines = lines;
     parts->sink.end = end;
     pipeline_add_sink(pipeline, &parts->sink);

@@ -42,6 +42,7 @@ static struct record_sink *open_sink(struct pipeline *pipeline, const char *path
         log_error("cannot open %s: no memory", path);
         return NULL;
     }
+    records->sink.name = path;
     if (output_file_open(&records->file, path) == 0)
         return records;
     free(records);

@@ -124,6 +124,19 @@ char *hello_line(const char *session, const char *clock, const struct clock_anch
     return finish_line(object);
 }
 
+static void set_dropped(json_t *object, const struct ledger *ledger)
+{
+    json_t *dropped = json_object();
+
+    for (size_t i = 0; i < TRD_CATEGORY_COUNT; i++)
+        if (ledger->dropped[i] > 0)
+            json_object_set_new(dropped, trd_category_name((enum trd_category)i),
+                                wide(ledger->dropped[i]));
+    if (json_object_size(dropped) > 0)
+        json_object_set(object, "dropped", dropped);
+    json_decref(dropped);
+}
+
 static void set_ledger(json_t *object, const struct ledger *ledger)
 {
     json_object_set_new(object, "produced", wide(ledger->produced));
@@ -135,6 +148,7 @@ static void set_ledger(json_t *object, const struct ledger *ledger)
         json_object_set_new(object, "damaged_bytes", wide(ledger->damaged_bytes));
     if (ledger->stamp_error_ns)
         json_object_set_new(object, "stamp_error_ns", wide(ledger->stamp_error_ns));
+    set_dropped(object, ledger);
 }
 
 static json_t *ledgers_of_sources(const struct ledger_book *book)
@@ -151,6 +165,23 @@ static json_t *ledgers_of_sources(const struct ledger_book *book)
         json_array_append_new(sources, object);
     }
     return sources;
+}
+
+static json_t *ledgers_of_outputs(const struct sink *outputs)
+{
+    json_t *list = json_array();
+
+    for (const struct sink *sink = outputs; sink; sink = sink->next) {
+        struct ledger ledger = sink_account(sink);
+        json_t *object;
+
+        if (!sink->name)
+            continue;
+        object = json_pack("{s:o,s:s}", "output", repaired(sink->name), "unit", sink_unit(sink));
+        set_ledger(object, &ledger);
+        json_array_append_new(list, object);
+    }
+    return list;
 }
 
 char *stall_line(const struct source *source, uint64_t seq, uint64_t to_ns, int64_t offset_ns)
@@ -177,5 +208,6 @@ char *bye_line(const struct bye *bye)
     json_object_set_new(object, "late", wide(bye->late));
     json_object_set_new(object, "lines", wide(bye->lines));
     json_object_set_new(object, "sources", ledgers_of_sources(bye->book));
+    json_object_set_new(object, "outputs", ledgers_of_outputs(bye->outputs));
     return finish_line(object);
 }

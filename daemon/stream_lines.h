@@ -32,6 +32,7 @@ struct bye {
     uint64_t unwritten; /* delivered by sources but in no line: a loss of our own */
     uint64_t late;
     const struct ledger_book *book;
+    const struct sink *outputs;
 };
 char *bye_line(const struct bye *bye);
 

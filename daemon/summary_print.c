@@ -179,6 +179,34 @@ static void print_note(uint64_t count, const char *text)
         fprintf(stderr, "  %llu %s\n", (unsigned long long)count, text);
 }
 
+static void print_dropped(const struct ledger *ledger)
+{
+    const char *between = "    dropped by full rings: ";
+
+    for (size_t i = 0; i < TRD_CATEGORY_COUNT; i++) {
+        if (ledger->dropped[i] == 0)
+            continue;
+        fprintf(stderr, "%s%s %llu", between, trd_category_name((enum trd_category)i),
+                (unsigned long long)ledger->dropped[i]);
+        between = ", ";
+    }
+    if (between[0] == ',')
+        fprintf(stderr, "\n");
+}
+
+static void print_outputs(const struct sink *outputs)
+{
+    fprintf(stderr, "\n%-34s %12s   %12s   %12s\n", "Output", "to write", "written", "lost");
+    for (const struct sink *sink = outputs; sink; sink = sink->next) {
+        struct ledger ledger = sink_account(sink);
+
+        if (sink->name)
+            fprintf(stderr, "  %-32s %12llu = %12llu + %12llu  %s\n", sink->name,
+                    (unsigned long long)ledger.produced, (unsigned long long)ledger.delivered,
+                    (unsigned long long)ledger.lost, sink_unit(sink));
+    }
+}
+
 static void print_ledger(const struct summary *summary, const struct bye *bye)
 {
     fprintf(stderr, "\n%-34s %12s   %12s   %12s\n", "Source", "produced", "delivered", "lost");
@@ -189,7 +217,9 @@ static void print_ledger(const struct summary *summary, const struct bye *bye)
                 (unsigned long long)row->ledger.produced, (unsigned long long)row->ledger.delivered,
                 (unsigned long long)row->ledger.lost,
                 row->ledger.unknown ? ", and losses nobody counted" : "");
+        print_dropped(&row->ledger);
     }
+    print_outputs(bye->outputs);
     print_note(bye->filtered, "delivered events were not selected");
     print_note(bye->unwritten, "delivered events could not be written");
     print_note(bye->late, "events came late and are marked so");

@@ -203,6 +203,7 @@ class Timeline:
     """A whole stream, read strictly: UTF-8, one object a line, no key twice, hello first, bye last, no gap in `seq`."""
 
     def __init__(self, path):
+        self.path = path
         with open(path, encoding="utf-8", errors="strict", newline="\n") as lines:
             self.records = [parse(line) for line in lines]
         assert self.records, f"{path} is empty"
@@ -245,6 +246,11 @@ class Timeline:
         told = sum(int(record["n"]) for record in self.kind("lost"))
         assert told == int(self.bye["lost"]), f"lost lines tell {told}: {self.bye}"
         assert len(self.kind("ev")) == int(self.bye["delivered"]) - int(self.bye["filtered"]), self.bye
+        for output in self.bye["outputs"]:
+            assert int(output["produced"]) == int(output["delivered"]) + int(output["lost"]), output
+            if output["output"] == str(self.path):
+                # Every line before this one came here.
+                assert (output["delivered"], output["lost"]) == (self.bye["lines"], "0"), self.bye
         if lost is not None:
             assert int(self.bye["lost"]) == lost, self.bye
 

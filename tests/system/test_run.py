@@ -200,6 +200,7 @@ def test_run_storm_kept_and_lost_are_what_was_made(runtime):
     lost = sum(record["n"] for record in timeline.kind("lost"))
     assert lost > 0, "nothing was lost: the storm is too weak to show anything"
     assert sum(steps) + lost == len(steps) * sum(report["thrown"].values()), (steps, lost, report["thrown"])
+    assert timeline.bye["sources"][0]["dropped"] == {"exception": str(lost)}, timeline.bye
     timeline.check_sums(lost=None)
 
 

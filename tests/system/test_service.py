@@ -84,11 +84,12 @@ def test_service_hanging_consumer_loses_its_lines_and_nobody_elses():
                 after = parse(stream.readline())
                 assert after["seq"] == loss["seq"] + 1, (loss, after)
                 process.send_signal(signal.SIGTERM)
-                for line in stream:
-                    parse(line)
+                losses = [loss] + [line for line in map(parse, stream) if line.get("stream") == "client"]
             finish(process)
             finish(cat)
-        check_whole(place / "read.ndjson")
+        bye = check_whole(place / "read.ndjson")
+        missed = sum(loss["n"] for loss in losses)
+        assert [row["lost"] for row in bye["outputs"]] == [str(missed)], (bye, missed)
 
 
 class Arrived:
@@ -104,12 +105,13 @@ class Arrived:
 
 
 def check_whole(path):
-    """No number is missing, so nothing was lost."""
+    """No number is missing, so nothing was lost. Returns `bye`."""
     with open(path, encoding="utf-8", newline="\n") as stream:
         lines = [parse(line) for line in stream]
     assert lines[0]["k"] == "hello" and lines[-1]["k"] == "bye"
     for before, after in zip(lines[1:], lines[2:]):
         assert after["seq"] == before["seq"] + 1, (before, after)
+    return lines[-1]
 
 
 def test_service_consumer_that_never_reads_does_not_hold_up_the_end():

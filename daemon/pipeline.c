@@ -468,7 +468,7 @@ const char *pipeline_clock(const struct pipeline *pipeline)
 {
     const struct source *source = pipeline->reference ? pipeline->reference : pipeline->sources;
 
-    return pipeline->live || !source || !source->clock ? "mono" : source->clock;
+    return pipeline->live || !source ? "mono" : source->clock;
 }
 
 bool pipeline_takes_pages(const struct pipeline *pipeline)

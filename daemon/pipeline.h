@@ -202,7 +202,8 @@ void pipeline_sink_closed(struct pipeline *pipeline, struct sink *sink);
 bool pipeline_has_begun(const struct pipeline *pipeline);
 /* `hello` as of now, for a reader that joins a running stream; allocated, NULL without memory. */
 char *pipeline_hello(struct pipeline *pipeline);
-/* The clock of the timeline, once the sources are open: "mono", or what a file says. */
+/* The clock of the timeline, once the sources are open: "mono", or what a file says; NULL if it
+ * does not. */
 const char *pipeline_clock(const struct pipeline *pipeline);
 /* An output cannot be written any more (a sentence has said so): EXIT_PARTIAL. The others go on;
  * with none left that works everything stops, but for a service, which has its consumers. */

@@ -135,12 +135,14 @@ static int create_writer(struct dat_sink *dat)
     const struct trd_dat_target target = { write_at, read_at, move, resize, &dat->file };
     const struct pipeline *pipeline = dat->sink.pipeline;
     bool live = pipeline_is_live(pipeline);
+    const char *clock = pipeline_clock(pipeline);
     uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
     char machine[512] = "";
     const struct trd_dat_options options = { .cpu_count = live ? cpus : 1,
                                              .cpu_max = live ? cpus : FOREIGN_CPUS_MAX,
                                              .page_size = PAGE_SIZE,
-                                             .clock = pipeline_clock(pipeline),
+                                             /* Ftrace's own, unless told otherwise. */
+                                             .clock = clock ? clock : "local",
                                              .uname = machine,
                                              .zstd = pipeline_options(pipeline)->compress != NULL };
     int result;

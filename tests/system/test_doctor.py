@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import pathlib
 import signal
 
@@ -53,7 +54,7 @@ def test_doctor_text_has_the_same_steps_and_names_the_first_missing():
         report, _ = doctor("--no-kernel", expected=3, env=environment)
         out, err = run(TRACERD, "doctor", "--no-kernel", expected=3, env=environment)
         assert err == ""
-        lines = [line.split("  ") for line in out.splitlines() if line.startswith("  ")]
+        lines = [line.split("  ") for line in out.splitlines() if re.match(r"  \S", line)]
         told = [line[1].split()[0] for line in lines]
         assert [step["verdict"] for step in report["steps"]] == [word for word in told if word in ("ok", "no", "-")], out
         first = next(step for step in report["steps"] if step["name"] == report["first"])

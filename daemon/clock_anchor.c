@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "line_values.h"
+
 #define ANCHOR_TRIES 10
 
 uint64_t clock_now_ns(void)
@@ -40,14 +42,6 @@ bool clock_anchor_has_moved(const struct clock_anchor *from, const struct clock_
            distance(from->boot_ns - from->mono_ns, to->boot_ns - to->mono_ns) > error;
 }
 
-static json_t *wide(uint64_t value)
-{
-    char digits[24];
-
-    (void)snprintf(digits, sizeof(digits), "%" PRIu64, value);
-    return json_string(digits);
-}
-
 /* RFC 3339 in UTC. */
 static json_t *utc_text(uint64_t realtime_ns)
 {
@@ -63,12 +57,12 @@ static json_t *utc_text(uint64_t realtime_ns)
 
 json_t *clock_anchor_object(const struct clock_anchor *anchor)
 {
-    json_t *object = json_pack("{s:o,s:o}", "mono", wide(anchor->mono_ns), "realtime",
-                               wide(anchor->realtime_ns));
+    json_t *object = json_pack("{s:o,s:o}", "mono", line_wide(anchor->mono_ns), "realtime",
+                               line_wide(anchor->realtime_ns));
 
     if (anchor->boot_ns)
-        (void)json_object_set_new(object, "boot", wide(anchor->boot_ns));
-    (void)json_object_set_new(object, "error_ns", wide(anchor->error_ns));
+        (void)json_object_set_new(object, "boot", line_wide(anchor->boot_ns));
+    (void)json_object_set_new(object, "error_ns", line_wide(anchor->error_ns));
     (void)json_object_set_new(object, "utc", utc_text(anchor->realtime_ns));
     return object;
 }

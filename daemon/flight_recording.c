@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "event.h"
 #include "flight_private.h"
+#include "line_values.h"
 #include "log.h"
 #include "sinks.h"
 #include "stream_lines.h"
@@ -64,8 +66,7 @@ struct flight_recording {
     struct page_input *cpus;  /* owned */
     struct clr_input *events; /* owned */
     struct flight_cause cause;
-    char trigger_json[512];
-    size_t trigger_json_size;
+    char *trigger_json; /* owned */
     uint64_t until_ns;
     uint64_t taken; /* entries */
     bool is_closing;
@@ -246,7 +247,7 @@ static int hand_out_trigger(struct clr_input *clr, struct trd_record *out)
     out->ts_ns = recording->cause.ts_ns;
     out->name = "trigger";
     out->args_json = recording->trigger_json;
-    out->args_json_size = (uint32_t)recording->trigger_json_size;
+    out->args_json_size = (uint32_t)strlen(recording->trigger_json);
     return 1;
 }
 
@@ -351,6 +352,7 @@ static void free_recording(struct flight_recording *recording)
     pipeline_destroy(recording->pipeline);
     for (size_t i = 0; i < OPTIONS_LIST_MAX; i++)
         free(recording->paths[i]);
+    free(recording->trigger_json);
     free(recording->cpus);
     free(recording->events);
     free(recording);
@@ -403,19 +405,22 @@ static bool name_outputs(struct flight_recording *recording)
     return true;
 }
 
-/* The expression is ours to escape: it was typed. */
-static void describe_trigger(struct flight_recording *recording)
+/* False without memory. */
+static bool describe_trigger(struct flight_recording *recording)
 {
     const struct flight *flight = recording->flight;
     const struct flight_cause *cause = &recording->cause;
+    json_t *object =
+        json_pack("{s:I,s:s}", "number", (json_int_t)flight->number, "cause", cause->kind);
 
-    recording->trigger_json_size = (size_t)snprintf(
-        recording->trigger_json, sizeof(recording->trigger_json),
-        "{\"number\":%u,\"cause\":\"%s\"%s%s%s,\"before_ns\":\"%" PRIu64
-        "\",\"after_ns\":\"%" PRIu64 "\",\"suppressed\":\"%" PRIu64 "\"}",
-        flight->number, cause->kind, cause->event ? ",\"event\":\"" : "",
-        cause->event ? cause->event : "", cause->event ? "\"" : "", flight->options->flight_ns,
-        flight->options->after_ns, flight->suppressed_since);
+    if (cause->event)
+        json_object_set_new(object, "event", line_text(cause->event));
+    json_object_set_new(object, "before_ns", line_wide(flight->options->flight_ns));
+    json_object_set_new(object, "after_ns", line_wide(flight->options->after_ns));
+    json_object_set_new(object, "suppressed", line_wide(flight->suppressed_since));
+    recording->trigger_json = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return recording->trigger_json != NULL;
 }
 
 static void own_thread(void *context, int32_t tid, int32_t pid)
@@ -451,11 +456,11 @@ bool flight_recording_start(struct flight *flight, const struct flight_cause *ca
     recording->until_ns = cause->ts_ns + flight->options->after_ns;
     recording->cpus = calloc(flight->cpu_count, sizeof(*recording->cpus));
     recording->events = calloc(1, sizeof(*recording->events));
-    if (!recording->cpus || !recording->events || !open_pipeline(recording)) {
+    if (!recording->cpus || !recording->events || !open_pipeline(recording) ||
+        !describe_trigger(recording)) {
         free_recording(recording);
         return false;
     }
-    describe_trigger(recording);
     add_sources(recording);
     pipeline_finish_when_ended(recording->pipeline);
     flight->recording = recording;

@@ -30,6 +30,8 @@
 #define REFRESH_NS UINT64_C(1000000)
 /* Pages that wait to be decoded or written; beyond it the kernel's rings have to hold them. */
 #define PAGES_BYTES_MAX (UINT64_C(64) << 20)
+/* A flight recorder has its window to hold them. */
+#define PAGES_BYTES_FLIGHT (UINT64_C(24) << 20)
 /* From the first on the loop goes before others, so that it catches up before something is lost;
  * below the second it is one among all again. Of a hundred of the pages. */
 #define HURRY_PERCENT 20
@@ -334,13 +336,15 @@ static int open_cpu(struct ftrace_source *ftrace, struct ftrace_cpu *cpu, uint32
 
 static int open_cpus(struct ftrace_source *ftrace)
 {
+    bool is_flight = pipeline_options(ftrace->pipeline)->flight != NULL;
+    uint64_t pages_bytes = is_flight ? PAGES_BYTES_FLIGHT : PAGES_BYTES_MAX;
     uint32_t *numbers = NULL;
     size_t count = 0;
     int result = ftrace_buffer_cpus(&ftrace->instance, &numbers, &count);
 
     ftrace->cpus = calloc(count + 1, sizeof(*ftrace->cpus));
     if (result == 0 && (!ftrace->cpus || page_pool_create(&ftrace->pool, ftrace->buffer.page_size,
-                                                          PAGES_BYTES_MAX) != 0))
+                                                          pages_bytes) != 0))
         result = -ENOMEM;
     for (size_t i = 0; i < count && result == 0; i++) {
         result = open_cpu(ftrace, &ftrace->cpus[i], numbers[i]);

@@ -8,28 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "line_values.h"
 #include "tracerd/align.h"
-#include "tracerd/json.h"
-
-static json_t *wide(uint64_t value)
-{
-    char digits[24];
-
-    (void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-    return json_string(digits);
-}
-
-/* Names of files and hosts are bytes: repaired as all texts of the stream are. */
-static json_t *repaired(const char *bytes)
-{
-    char text[6 * 256 + 2];
-    size_t size = strlen(bytes);
-
-    if (size > 256)
-        size = 256;
-    size = trd_json_string(bytes, size, text, sizeof(text));
-    return json_loadb(text, size, JSON_DECODE_ANY, NULL);
-}
 
 static void set_file_text(json_t *object, const char *key, const char *path)
 {
@@ -77,7 +57,7 @@ static void set_here(json_t *object)
     char host[256] = "";
 
     (void)gethostname(host, sizeof(host) - 1);
-    json_object_set_new(object, "host", repaired(host));
+    json_object_set_new(object, "host", line_text(host));
     set_file_text(object, "boot_id", "/proc/sys/kernel/random/boot_id");
 }
 
@@ -85,7 +65,7 @@ static json_t *source_object(const struct source *source, bool live)
 {
     json_t *object = json_object();
 
-    json_object_set_new(object, "source", repaired(source->name));
+    json_object_set_new(object, "source", line_text(source->name));
     if (source->clock)
         json_object_set_new(object, "clock", json_string(source->clock));
     if (!live && source->origin)
@@ -96,7 +76,8 @@ static json_t *source_object(const struct source *source, bool live)
         json_object_set_new(object, "aligned",
                             json_pack("{s:s,s:I,s:o}", "by", source->aligned_by, "pairs",
                                       (json_int_t)trd_alignment_pairs(source->alignment),
-                                      "error_ns", wide(trd_alignment_error_ns(source->alignment))));
+                                      "error_ns",
+                                      line_wide(trd_alignment_error_ns(source->alignment))));
     return object;
 }
 
@@ -131,7 +112,7 @@ static void set_dropped(json_t *object, const struct ledger *ledger)
     for (size_t i = 0; i < TRD_CATEGORY_COUNT; i++)
         if (ledger->dropped[i] > 0)
             json_object_set_new(dropped, trd_category_name((enum trd_category)i),
-                                wide(ledger->dropped[i]));
+                                line_wide(ledger->dropped[i]));
     if (json_object_size(dropped) > 0)
         json_object_set(object, "dropped", dropped);
     json_decref(dropped);
@@ -139,15 +120,15 @@ static void set_dropped(json_t *object, const struct ledger *ledger)
 
 static void set_ledger(json_t *object, const struct ledger *ledger)
 {
-    json_object_set_new(object, "produced", wide(ledger->produced));
-    json_object_set_new(object, "delivered", wide(ledger->delivered));
-    json_object_set_new(object, "lost", wide(ledger->lost));
+    json_object_set_new(object, "produced", line_wide(ledger->produced));
+    json_object_set_new(object, "delivered", line_wide(ledger->delivered));
+    json_object_set_new(object, "lost", line_wide(ledger->lost));
     if (ledger->unknown)
-        json_object_set_new(object, "losses_uncounted", wide(ledger->unknown));
+        json_object_set_new(object, "losses_uncounted", line_wide(ledger->unknown));
     if (ledger->damaged_bytes)
-        json_object_set_new(object, "damaged_bytes", wide(ledger->damaged_bytes));
+        json_object_set_new(object, "damaged_bytes", line_wide(ledger->damaged_bytes));
     if (ledger->stamp_error_ns)
-        json_object_set_new(object, "stamp_error_ns", wide(ledger->stamp_error_ns));
+        json_object_set_new(object, "stamp_error_ns", line_wide(ledger->stamp_error_ns));
     set_dropped(object, ledger);
 }
 
@@ -157,7 +138,7 @@ static json_t *ledgers_of_sources(const struct ledger_book *book)
 
     for (size_t i = 0; i < book->count; i++) {
         const struct ledger_row *row = &book->rows[i];
-        json_t *object = json_pack("{s:o}", "source", repaired(row->name));
+        json_t *object = json_pack("{s:o}", "source", line_text(row->name));
 
         if (row->clock)
             json_object_set_new(object, "clock", json_string(row->clock));
@@ -177,7 +158,7 @@ static json_t *ledgers_of_outputs(const struct sink *outputs)
 
         if (!sink->name)
             continue;
-        object = json_pack("{s:o,s:s}", "output", repaired(sink->name), "unit", sink_unit(sink));
+        object = json_pack("{s:o,s:s}", "output", line_text(sink->name), "unit", sink_unit(sink));
         set_ledger(object, &ledger);
         json_array_append_new(list, object);
     }
@@ -189,10 +170,10 @@ char *stall_line(const struct source *source, uint64_t seq, uint64_t to_ns, int6
     uint64_t offset = (uint64_t)offset_ns;
     json_t *object =
         json_pack("{s:i,s:s,s:I,s:o,s:o}", "v", 1, "k", "stall", "seq", (json_int_t)seq, "source",
-                  repaired(source->name), "from", wide(source->stall.since_ns + offset));
+                  line_text(source->name), "from", line_wide(source->stall.since_ns + offset));
 
     if (to_ns > 0)
-        json_object_set_new(object, "to", wide(to_ns + offset));
+        json_object_set_new(object, "to", line_wide(to_ns + offset));
     return finish_line(object);
 }
 
@@ -204,9 +185,9 @@ char *bye_line(const struct bye *bye)
     total.delivered -= bye->unwritten;
     total.lost += bye->unwritten;
     set_ledger(object, &total);
-    json_object_set_new(object, "filtered", wide(bye->filtered));
-    json_object_set_new(object, "late", wide(bye->late));
-    json_object_set_new(object, "lines", wide(bye->lines));
+    json_object_set_new(object, "filtered", line_wide(bye->filtered));
+    json_object_set_new(object, "late", line_wide(bye->late));
+    json_object_set_new(object, "lines", line_wide(bye->lines));
     json_object_set_new(object, "sources", ledgers_of_sources(bye->book));
     json_object_set_new(object, "outputs", ledgers_of_outputs(bye->outputs));
     return finish_line(object);

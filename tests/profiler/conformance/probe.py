@@ -15,7 +15,7 @@ from house import LIMIT_S, SOURCE
 HEADER = struct.Struct("<IB3x")
 RECORD = struct.Struct("<IHHQ")
 HELLO, BATCH, MARK, BYE, PONG, WELCOME, CATEGORIES, PING, RESOLVE = 0x01, 0x02, 0x03, 0x05, 0x06, 0x41, 0x42, 0x43, 0x46
-MAGIC = 0x50445254
+MAGIC, VERSION = 0x50445254, 2
 CATCH_UP = 1
 MARK_INTERVAL_MS = 50
 Event = collections.namedtuple("Event", "name category tid ts_ns catch_up data")
@@ -56,7 +56,7 @@ class Probe:
         size, kind = HEADER.unpack(header)
         hello = self._read(size)
         assert kind == HELLO and struct.unpack_from("<I", hello)[0] == MAGIC, (kind, hello)
-        self._send(WELCOME, struct.pack("<IHHII", MAGIC, 1, 0, mask, MARK_INTERVAL_MS))
+        self._send(WELCOME, struct.pack("<IHHII", MAGIC, VERSION, 0, mask, MARK_INTERVAL_MS))
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 

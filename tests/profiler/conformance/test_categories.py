@@ -43,7 +43,7 @@ def test_conformance_mask_honoured():
 def client_data(path, mask):
     """As proto/attach.h draws it."""
     text = str(path).encode() + b"\0"
-    return struct.pack("<IHHII", 0x41445254, 1, 16 + len(text), mask, 0) + text
+    return struct.pack("<IHHIII", 0x41445254, probe.VERSION, 20 + len(text), mask, 0, 0) + text
 
 
 class Toggled:

@@ -14,9 +14,9 @@ static struct elt_plan *_Atomic table[TABLE_SIZE];
 static _Atomic unsigned made;
 
 struct draft {
-    struct elt_plan plan; /* without its keys */
     struct value_text keys;
     char key_bytes[KEYS_MAX];
+    struct elt_plan plan; /* without its keys; last, as its end is open */
 };
 
 static bool begin_key(struct draft *draft, struct value_type type)

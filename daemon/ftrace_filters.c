@@ -51,7 +51,7 @@ void ftrace_filters_set(const struct tracefs_instance *instance, const struct tr
     /* A stack is an event of its own, which the filter may ask for while it refuses the one that
      * it follows; a span or a trigger may be made of what the filter refuses. */
     if (!options->filter || options->user_stacks || options->flight || options->offcpu_ns ||
-        options->flight || trd_filter_create(&filter, options->filter, error, sizeof(error)) != 0)
+        trd_filter_create(&filter, options->filter, error, sizeof(error)) != 0)
         return;
     for (size_t i = 0; i < events->count; i++) {
         struct place place = split(events->names[i]);

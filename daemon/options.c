@@ -57,9 +57,9 @@ struct option_row {
 
 static const struct option_row rows[] = {
     { "Output", "output", 'o', TYPE_LIST, AT(outputs), AT(output_count), FOR_STREAM, "FILE",
-      "to FILE, in the form of its extension: .ndjson, .ndjson.zst, .pftrace (Perfetto), .json\n"
-      "(Chrome); - is NDJSON to standard output; repeatable (default: -, of run\n"
-      "tracerd-PID.ndjson)" },
+      "to FILE, in the form of its extension: .ndjson, .ndjson.zst, .dat (trace-cmd,\n"
+      "KernelShark), .pftrace (Perfetto), .json (Chrome); - is NDJSON to standard output;\n"
+      "repeatable (default: -, of run tracerd-PID.ndjson)" },
     { NULL, "rotate", 0, TYPE_ROTATION, 0, 0, FOR_STREAM, "LIMIT",
       "a new file each SIZE (256M) or TIME (10m), or both if given twice: of trace.ndjson.zst\n"
       "trace.000001.ndjson.zst, trace.000002.ndjson.zst, …; for .ndjson and .ndjson.zst" },

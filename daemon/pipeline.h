@@ -132,7 +132,6 @@ void pipeline_set_partial(struct pipeline *pipeline);
  */
 void pipeline_pump(struct pipeline *pipeline);
 
-/* Of this machine and of now. */
 /* Nothing needs the records of the kernel: every sink takes its pages, and no filter or summary
  * asks. */
 bool pipeline_takes_pages(const struct pipeline *pipeline);
@@ -141,6 +140,7 @@ void pipeline_page_reached(struct pipeline *pipeline, uint32_t cpu, uint64_t ts_
 void pipeline_cmdlines(struct pipeline *pipeline, const char *text, size_t size);
 /* What the merge promises: records before this have all been handed to the sinks. */
 uint64_t pipeline_watermark(const struct pipeline *pipeline);
+/* Of this machine and of now. */
 bool pipeline_is_live(const struct pipeline *pipeline);
 const struct options *pipeline_options(const struct pipeline *pipeline);
 uv_loop_t *pipeline_loop(struct pipeline *pipeline);

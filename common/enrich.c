@@ -371,6 +371,8 @@ static void note(struct trd_enrich *enrich, struct trd_record *record)
     if (record->kind != TRD_KIND_EVENT || !record->schema || !record->data)
         return;
     if (!record->schema->is_clr) {
+        if (enrich->offcpu)
+            enrich_seen(enrich, record);
         if (enrich->threads.count > 0 || enrich->offcpu)
             enrich_kernel_event(enrich, record);
         return;

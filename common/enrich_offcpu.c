@@ -18,6 +18,7 @@ struct absence {
     int32_t cpu;
     int32_t waker; /* 0 = unknown */
     bool by_interrupt;
+    bool seen; /* it ended without a switch */
 };
 
 void trd_enrich_derive_offcpu(struct trd_enrich *enrich, uint64_t min_ns, bool all)
@@ -77,6 +78,8 @@ static void put(struct trd_enrich *enrich, int32_t tid, const struct absence *ab
         derived_put_u64(derived, "waker", (uint32_t)absence->waker);
     if (!absence->by_interrupt && waker && waker->name)
         derived_put_text(derived, "waker_thread", waker->name->bytes, waker->name->size);
+    if (absence->seen)
+        derived_put_true(derived, "seen");
     derived_end(derived, end_ns, flags);
 }
 
@@ -120,6 +123,24 @@ void enrich_waking(struct trd_enrich *enrich, const struct trd_record *record, i
     absence->woken_ns = record->ts_ns;
     absence->waker = record->tid;
     absence->by_interrupt = (common_flags & FLAGS_INTERRUPT) != 0;
+}
+
+/* On its way out a thread may have a few events behind its switch, as of its address space. */
+#define WAY_OUT_NS UINT64_C(1000000)
+
+/* Linux 6.18 often leaves out the switch from the idle task, and what woke the thread then. One
+ * that has an event of its own after that runs, all the same; a runnable one was not idled for. */
+void enrich_seen(struct trd_enrich *enrich, const struct trd_record *record)
+{
+    struct absence *absence = idmap_get(&enrich->absences, (uint32_t)record->tid, 0);
+
+    if (!absence || absence->state[0] == 'R' ||
+        record->ts_ns <= (absence->woken_ns ? absence->woken_ns : absence->ts_ns + WAY_OUT_NS))
+        return;
+    (void)idmap_take(&enrich->absences, (uint32_t)record->tid, 0);
+    absence->seen = true;
+    put(enrich, record->tid, absence, record->ts_ns, record->cpu, 0);
+    free(absence);
 }
 
 void enrich_close_absences(struct trd_enrich *enrich, uint64_t ts_ns)

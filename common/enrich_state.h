@@ -224,6 +224,8 @@ void enrich_switch(struct trd_enrich *enrich, const struct trd_record *record, i
                    const struct trd_names *names, uint64_t state, int32_t next);
 void enrich_waking(struct trd_enrich *enrich, const struct trd_record *record, int32_t tid,
                    uint64_t common_flags);
+/* A kernel event of its thread, whatever it tells. */
+void enrich_seen(struct trd_enrich *enrich, const struct trd_record *record);
 /* At the end, or when the switch that would end them may be lost. */
 void enrich_close_absences(struct trd_enrich *enrich, uint64_t ts_ns);
 

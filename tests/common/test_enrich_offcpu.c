@@ -127,6 +127,33 @@ static void test_offcpu_tells_state_waker_and_cpus(void **state)
            "\"by_interrupt\":true};");
 }
 
+static void test_offcpu_ends_where_the_thread_is_seen_if_no_switch_tells(void **state)
+{
+    (void)state;
+    trd_enrich_derive_offcpu(enrich, 0, false);
+    tell_switch(100, 1, 10, 1, 0);
+    tell_waking(101, 0, 10, 30); /* its way out */
+    tell_waking(140, 0, 20, 10);
+    tell_waking(150, 0, 10, 30);
+    expect("10 100-150 {\"state\":\"S\",\"from_cpu\":1,\"to_cpu\":0,\"runnable_ns\":10,"
+           "\"waker\":20,\"seen\":true};");
+    tell_switch(160, 0, 10, 1, 0);
+    tell_waking(170, 0, 20, 10);
+    tell_switch(180, 0, 10, 1, 0);
+    expect("10 160-180 {\"state\":\"S\",\"from_cpu\":0,\"to_cpu\":0,\"runnable_ns\":10,"
+           "\"waker\":20,\"seen\":true};");
+    /* Nor who woke it. */
+    tell_switch(1000180, 0, 10, 0x10, 0);
+    expect("");
+    tell_switch(2000000, 0, 11, 1, 0);
+    tell_switch(3000001, 0, 11, 0x10, 0);
+    expect("11 2000000-3000001 {\"state\":\"S\",\"from_cpu\":0,\"to_cpu\":0,\"seen\":true};");
+    tell_switch(200, 0, 10, 0x100, 11);
+    tell_waking(201, 0, 10, 30);
+    tell_switch(230, 0, 11, 1, 10);
+    expect("10 200-230 {\"state\":\"R\",\"from_cpu\":0,\"to_cpu\":0,\"runnable_ns\":30};");
+}
+
 static void test_offcpu_who_was_pushed_aside_could_run_all_the_while(void **state)
 {
     (void)state;
@@ -233,6 +260,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_offcpu_tells_state_waker_and_cpus),
+        TEST(test_offcpu_ends_where_the_thread_is_seen_if_no_switch_tells),
         TEST(test_offcpu_who_was_pushed_aside_could_run_all_the_while),
         TEST(test_offcpu_short_ones_ended_ones_and_the_idle_task_have_none),
         TEST(test_offcpu_where_targets_are_known_only_theirs_are_told),

@@ -65,6 +65,7 @@ namespace Tracerd.Managed
                 {
                     report.NameThread(words[1]);
                     Thread.Sleep(int.Parse(words[2]));
+                    Thread.Sleep(20); // leaves once more while it has its name: not every way back is told
                 });
 
                 thread.Start();

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "priority_lock.h"
 #include "stream_lines.h"
 
 /* One thread copies 8 GB/s: it could do for all, but for the time it takes to come to each. */
@@ -204,22 +205,11 @@ void ftrace_reader_refresh(struct ftrace_reader *reader, uint64_t age_ns)
 
 /* Threads */
 
-/* Who reads at a low priority is raised while a thread waits for it. */
-static void init_lock(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t attributes;
-
-    pthread_mutexattr_init(&attributes);
-    (void)pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-    pthread_mutex_init(lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-}
-
 static int init_thread(struct reader_thread *thread, struct ftrace_reader *reader,
                        struct ftrace_ring *const *rings, size_t count)
 {
     thread->reader = reader;
-    init_lock(&thread->lock);
+    priority_lock_init(&thread->lock);
     thread->rings = calloc(count, sizeof(struct ftrace_ring *));
     thread->polls = calloc(count + 1, sizeof(*thread->polls));
     if (!thread->rings || !thread->polls)

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "priority_lock.h"
+
 struct page_pool {
     pthread_mutex_t lock;
     struct page_buffer *spare; /* owned list */
@@ -12,24 +14,13 @@ struct page_pool {
     _Atomic uint64_t out_count;
 };
 
-/* A reader of real-time priority must not wait for a holder that nobody lets run. */
-static void init_lock(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t attributes;
-
-    pthread_mutexattr_init(&attributes);
-    (void)pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-    pthread_mutex_init(lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-}
-
 int page_pool_create(struct page_pool **out, uint32_t page_size, uint64_t bytes_max)
 {
     struct page_pool *pool = calloc(1, sizeof(*pool));
 
     if (!pool)
         return -ENOMEM;
-    init_lock(&pool->lock);
+    priority_lock_init(&pool->lock);
     pool->page_size = page_size;
     pool->count_max = bytes_max / page_size > 0 ? bytes_max / page_size : 1;
     *out = pool;

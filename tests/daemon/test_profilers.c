@@ -199,15 +199,21 @@ static void come_again(struct client *client, const char *path)
     client_hello(client, arena_fd);
 }
 
+/* Three events, told to the second connection. */
+static void tell_anew(struct client *client, const char *path)
+{
+    client_greet(client, path);
+    client_write(client, 1, 3);
+    come_again(client, path);
+    client_batch(client, true);
+    client_mark(client);
+}
+
 static void comes_again_and_ends(const char *path)
 {
     struct client client = { 0 };
 
-    client_greet(&client, path);
-    client_write(&client, 1, 3);
-    come_again(&client, path);
-    client_batch(&client, true);
-    client_mark(&client);
+    tell_anew(&client, path);
     client_bye(&client, 3, 0);
 }
 
@@ -215,11 +221,7 @@ static void comes_again_and_is_killed(const char *path)
 {
     struct client client = { 0 };
 
-    client_greet(&client, path);
-    client_write(&client, 1, 3);
-    come_again(&client, path);
-    client_batch(&client, true);
-    client_mark(&client);
+    tell_anew(&client, path);
     client_write(&client, 4, 5);
     raise(SIGKILL);
 }

@@ -143,6 +143,18 @@ static int tell_until_detached(struct traced *traced)
     return 0;
 }
 
+/* Runs `tell`, welcomed by a daemon that looks into the arena. */
+static void start_looked_into(struct traced *traced, struct reader *reader,
+                              int (*tell)(struct traced *traced))
+{
+    traced_prepare(traced);
+    traced_listen(traced);
+    traced_start(traced, tell);
+    assert_int_equal(reader_accept(reader, traced->listener, TRACED_WAIT_MS), 0);
+    assert_true(reader->hello.flags & TRD_HELLO_F_SWEEPS);
+    assert_int_equal(reader_welcome_looking(reader, TRD_CATEGORIES_DEFAULT), 0);
+}
+
 /* It sleeps until it is woken; being told to leave is a reason. */
 static void test_profiler_whose_daemon_looks_leaves_when_it_is_told(void **state)
 {
@@ -152,11 +164,7 @@ static void test_profiler_whose_daemon_looks_leaves_when_it_is_told(void **state
     struct traced traced;
 
     (void)state;
-    traced_prepare(&traced);
-    traced_listen(&traced);
-    traced_start(&traced, tell_until_detached);
-    assert_int_equal(reader_accept(&reader, traced.listener, TRACED_WAIT_MS), 0);
-    assert_int_equal(reader_welcome_looking(&reader, TRD_CATEGORIES_DEFAULT), 0);
+    start_looked_into(&traced, &reader, tell_until_detached);
     do
         assert_int_equal(reader_next(&reader, &frame, TRACED_WAIT_MS), 1);
     while (frame.head.type != TRD_FRAME_MARK);
@@ -177,12 +185,7 @@ static void test_profiler_whose_daemon_looks_speaks_when_it_is_asked(void **stat
     struct traced traced;
 
     (void)state;
-    traced_prepare(&traced);
-    traced_listen(&traced);
-    traced_start(&traced, tell_one_by_one);
-    assert_int_equal(reader_accept(&reader, traced.listener, TRACED_WAIT_MS), 0);
-    assert_true(reader.hello.flags & TRD_HELLO_F_SWEEPS);
-    assert_int_equal(reader_welcome_looking(&reader, TRD_CATEGORIES_DEFAULT), 0);
+    start_looked_into(&traced, &reader, tell_one_by_one);
     while (!reader.arena->has_barrier)
         traced_pause(true, NULL);
     /* Whatever belonged to the start. */
